@@ -1,0 +1,1 @@
+"""Pure judgement: findings, statistics, verdict. No I/O, clock, network or unseeded randomness."""

@@ -1,0 +1,1 @@
+"""Everything that talks to vLLM: servers, the stream client, arms, scorers."""

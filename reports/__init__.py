@@ -1,0 +1,1 @@
+"""What people read: the DuckDB store, its views and queries, and the report writers."""

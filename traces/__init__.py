@@ -1,0 +1,1 @@
+"""Facts: sessions, turns, captures, responses, cases; importers, boundaries, redaction, journal."""

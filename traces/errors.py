@@ -1,0 +1,29 @@
+"""The exceptions a user can meet: one message that says what, where, and how to mend it."""
+
+
+class DraftgateError(Exception):
+    """Something the user can mend.
+
+    `str(error)` says what is wrong and where (file, line, session, turn); `fix` says what to do.
+    The command line prints ``error: <message>`` and ``fix: <fix>`` and ends with exit code 2.
+    """
+
+    def __init__(self, message: str, fix: str = "") -> None:
+        super().__init__(message)
+        self.fix = fix
+
+
+class InputError(DraftgateError):
+    """A file the user named cannot be read as what it should be."""
+
+
+class ConfigError(DraftgateError):
+    """The configuration is wrong: an unknown key, a bad value, two options that exclude each other."""
+
+
+class ServerError(DraftgateError):
+    """A vLLM server could not be started, reached, or used."""
+
+
+class StoreError(DraftgateError):
+    """The DuckDB store cannot be opened, read, or written."""

@@ -1,0 +1,105 @@
+"""A response as a strict client sees it, put together from a capture, a case file or a message.
+
+Every field that was not on the wire is `None` (or an empty tuple where a list was not sent);
+zero always means a measured zero.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class TopLogprob:
+    """One alternative at a position: token id, text, natural-log probability."""
+
+    id: int | None
+    text: str | None
+    logprob: float
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One output token: its id, text, own log probability (nat) and listed alternatives."""
+
+    id: int | None
+    text: str | None = None
+    logprob: float | None = None
+    top: tuple[TopLogprob, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One tool call assembled by its index; `arguments` is the concatenated argument text.
+
+    `header_complete` is false where the call's first delta lacked its id or its name;
+    `ids` lists every distinct id seen on this index (two ids on one index are a fault).
+    """
+
+    index: int
+    id: str | None
+    name: str | None
+    arguments: str
+    header_complete: bool = True
+    ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Token counts as the server reports them; `cached` from prompt_tokens_details."""
+
+    prompt: int | None
+    completion: int | None
+    cached: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Speculation:
+    """`metrics.speculative_decoding` of the last usage chunk (vLLM 0.32, detailed mode).
+
+    `accepted[s]` of `drafted[s]` draft tokens were accepted in the s-th step that drafted;
+    steps without drafts are left out. `None` where the server sent null (no drafts at all).
+    """
+
+    accepted: tuple[int, ...] | None
+    drafted: tuple[int, ...] | None
+    raw: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """One SSE data event: arrival (ms since sent), how many token ids and logprob entries it had."""
+
+    at_ms: float
+    token_ids: int | None
+    logprobs: int | None
+    has_delta: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """Everything a strict client can know of one streamed (or whole) chat completion."""
+
+    status: int | None
+    content: str
+    reasoning: str
+    tool_calls: tuple[ToolCall, ...]
+    finish_reason: str | None
+    tokens: tuple[Token, ...] | None
+    prompt_token_ids: tuple[int, ...] | None
+    usage: Usage | None
+    speculation: Speculation | None
+    chunks: tuple[Chunk, ...]
+    done: bool
+    error: dict[str, Any] | None = None
+    malformed: tuple[str, ...] = ()
+    system_fingerprint: str | None = None
+    model: str | None = None
+    stop_reason: str | int | None = None
+    raw_text: str | None = None
+
+    @property
+    def token_ids(self) -> tuple[int, ...] | None:
+        """The output token ids, or `None` where they were not on the wire."""
+        if self.tokens is None or any(t.id is None for t in self.tokens):
+            return None
+        return tuple(t.id for t in self.tokens if t.id is not None)
