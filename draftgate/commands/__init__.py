@@ -1,0 +1,1 @@
+"""One module per verb. Each holds `command`, a click command that returns its exit code."""
