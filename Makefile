@@ -1,0 +1,44 @@
+# One entry point for chores. `make gate` is the main job, `make test` the tests.
+VENV ?= .venv
+PY := $(VENV)/bin/python
+SOURCES := traces replay checks reports draftgate models tools tests
+
+.PHONY: install gate gate-quick gate-broken test check fix models samples clean
+.DEFAULT_GOAL := gate
+
+# The environment is made once, by pip alone, and reused until pyproject.toml changes.
+$(VENV)/.installed: pyproject.toml tools/torch_extras.py
+	test -x $(PY) || python3 -m venv $(VENV)
+	$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[cpu,dev]'
+	$(PY) tools/torch_extras.py
+	touch $@
+
+install: $(VENV)/.installed
+
+gate: install
+	$(PY) -m draftgate gate -c gate.toml
+
+gate-quick: install
+	$(PY) -m draftgate gate -c gate-quick.toml
+
+gate-broken: install
+	$(PY) -m models.broken_gate
+
+test: install
+	$(PY) -m pytest
+
+check: install
+	$(PY) -m ruff check $(SOURCES)
+	$(PY) -m ruff format --check $(SOURCES)
+	$(PY) -m mypy
+	$(PY) -m pytest -q tests/test_layering.py tests/docs
+
+fix: install
+	$(PY) -m ruff check --fix $(SOURCES)
+	$(PY) -m ruff format $(SOURCES)
+
+models: install
+	$(PY) -m models.make
+
+clean:
+	rm -rf .draftgate build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

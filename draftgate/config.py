@@ -1,0 +1,113 @@
+"""`draftgate.toml`: what to replay, on which paths, under which policy.
+
+    [run]
+    sessions = ["sessions/"]
+    concurrency = 4
+
+    [server]                       # what both launched paths share
+    model = "nvidia/Kimi-K2.6-NVFP4"
+    flags = ["--tool-call-parser", "kimi_k2", "--enable-auto-tool-choice"]
+
+    [candidate]
+    speculative_config = { method = "eagle3", model = "…", num_speculative_tokens = 3 }
+
+    [policy]
+    rate_margin = 1e-4
+
+A path is launched from `[server]` unless it names `urls`; then it is attached.
+"""
+
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from checks.policy import Policy
+
+
+class Section(BaseModel):
+    """A table of the file: frozen, and an unknown key is an error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class RunSection(Section):
+    """`[run]`: what is replayed, how hard, and where the results go."""
+
+    sessions: tuple[str, ...] = Field((), description="files, folders or globs of recorded sessions")
+    output: str = Field(".draftgate", description="folder for journals, server logs and case files")
+    db: str = Field("draftgate.duckdb", description="the DuckDB store")
+    report: str = Field("", description="HTML report; default is report.html in the run's folder")
+    concurrency: int = Field(4, ge=1, description="sessions replayed side by side, on each path")
+    order: Literal["together", "in-turn"] = Field(
+        "in-turn",
+        description="`in-turn` starts the candidate, ends it, then the baseline (one model fits); "
+        "`together` keeps both servers up",
+    )
+    max_tokens: int = Field(1024, ge=1, description="most output tokens of a turn")
+    max_sessions: int | None = Field(None, ge=1, description="replay at most so many sessions")
+    max_turns: int | None = Field(None, ge=1, description="replay at most so many turns in all")
+    plain_share: float = Field(
+        0.1, ge=0, le=1, description="share of sessions also replayed without ids and logprobs"
+    )
+    seed: int = Field(0, description="seed of every random draw of the judgement")
+    timeout_s: float = Field(600, gt=0, description="longest wait for one turn, in seconds")
+    redact: bool = Field(True, description="replace secrets in case files and reports")
+
+
+class ServerSection(Section):
+    """`[server]`: the vLLM server both launched paths share."""
+
+    model: str = Field("", description="model folder or name; empty where both paths are attached")
+    served_model_name: str = Field("", description="the name requests use; default is the model")
+    flags: tuple[str, ...] = Field((), description="vLLM flags of both paths")
+    env: dict[str, str] = Field(default_factory=dict, description="environment of both paths")
+    python: str = Field("", description="Python that runs vLLM; default is the one running now")
+    start_timeout_s: float = Field(600, gt=0, description="longest wait for a server to be healthy")
+
+
+class PathSection(Section):
+    """`[baseline]`: attached by `urls`, or launched from `[server]`."""
+
+    urls: tuple[str, ...] = Field((), description="base URLs of running servers; a session sticks")
+    api_key_env: str = Field("", description="environment variable that holds the API key")
+    flags: tuple[str, ...] = Field((), description="further vLLM flags of this path alone")
+
+
+class CandidateSection(PathSection):
+    """`[candidate]`: as `[baseline]`, with the drafter."""
+
+    speculative_config: dict[str, Any] = Field(
+        default_factory=dict, description="vLLM's --speculative-config, as a table"
+    )
+
+
+class ReferenceSection(Section):
+    """`[reference]`: a stored run whose acceptance profile this run is compared with."""
+
+    run: str = Field("", description="run id in the store, or `last` for the newest passed run")
+
+
+class Config(Section):
+    """The whole file."""
+
+    run: RunSection = RunSection()
+    server: ServerSection = ServerSection()
+    baseline: PathSection = PathSection()
+    candidate: CandidateSection = CandidateSection()
+    reference: ReferenceSection = ReferenceSection()
+    policy: Policy = Policy()
+
+    @model_validator(mode="after")
+    def _paths_are_reachable(self) -> "Config":
+        for name, path in (("baseline", self.baseline), ("candidate", self.candidate)):
+            if not path.urls and not self.server.model:
+                raise ValueError(
+                    f"[{name}] has no `urls` and [server] has no `model`: nothing to replay on"
+                )
+        if not self.candidate.urls and not self.candidate.speculative_config:
+            raise ValueError("[candidate] is launched but has no `speculative_config`")
+        return self
+
+
+DEFAULT_FILE = Path("draftgate.toml")

@@ -1,0 +1,67 @@
+"""Reading `draftgate.toml`: every mistake is named by file, key and the nearest valid name."""
+
+import difflib
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from draftgate.config import Config
+from traces.errors import ConfigError
+
+
+def read_config(path: Path, overrides: dict[str, dict[str, Any]] | None = None) -> Config:
+    """The configuration in `path`, with `overrides` (section -> key -> value) laid over it.
+
+    Raises ConfigError, naming the file and each wrong key, for a file that is missing, is not
+    TOML, has an unknown key, or has a value out of range.
+    """
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ConfigError(
+            f"{path}: no such configuration file", "name one with -c, or write draftgate.toml"
+        ) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: not valid TOML: {error}", "mend the line named") from None
+    for section, values in (overrides or {}).items():
+        data.setdefault(section, {}).update(values)
+    return parse_config(data, str(path))
+
+
+def parse_config(data: dict[str, Any], origin: str) -> Config:
+    """`data` as a Config; see `read_config` for the errors."""
+    try:
+        return Config.model_validate(data)
+    except ValidationError as error:
+        problems = [_problem(dict(e)) for e in error.errors(include_url=False)]
+        fixes = [fix for _, fix in problems if fix]
+        raise ConfigError(
+            f"{origin}: " + "; ".join(text for text, _ in problems),
+            "; ".join(fixes) or "see docs/configuration.md for every key",
+        ) from None
+
+
+def _problem(error: dict[str, Any]) -> tuple[str, str]:
+    """(what is wrong, how to mend it) of one pydantic error."""
+    location = [str(part) for part in error["loc"]]
+    where = ".".join(location) or "file"
+    if error["type"] != "extra_forbidden":
+        return f"{where}: {str(error['msg']).removeprefix('Value error, ')}", ""
+    known = list(_names_at(location[:-1]))
+    near = difflib.get_close_matches(location[-1], known, n=1, cutoff=0.5)
+    fix = f"did you mean `{near[0]}`?" if near else f"known here: {', '.join(sorted(known))}"
+    return f"{where}: unknown key", fix
+
+
+def _names_at(location: list[str]) -> Iterator[str]:
+    """The valid keys of the table at `location`."""
+    model: type[BaseModel] = Config
+    for part in location:
+        annotation = model.model_fields[part].annotation if part in model.model_fields else None
+        if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
+            return
+        model = annotation
+    yield from model.model_fields
