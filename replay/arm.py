@@ -1,0 +1,194 @@
+"""Running one arm: the turns of many sessions through one path, into the journal.
+
+Sessions run side by side up to the concurrency; the turns of one session run one after the other,
+always against the same URL, so that its prefix cache is found again. A turn that the journal
+already holds an answer to is not sent again.
+"""
+
+import asyncio
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from replay.client import StreamClient
+from replay.job import Job, SessionJobs
+from replay.refusal import context_refusal
+from replay.resume import Finished, finished_turns, request_digest, settles
+from traces.capture import Capture, CaptureKey
+from traces.errors import DraftgateError, InputError, ServerError
+from traces.journal import JournalWriter
+
+GIVE_UP_AFTER = 3
+"""So many turns in a row without any answer mean that the server is gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArmPlan:
+    """How to run it. `pace_s` is the wait between the starts of two sessions; `retries` counts
+    further attempts at a turn of which nothing was received.
+    """
+
+    run: str
+    path: str
+    arm: str
+    urls: tuple[str, ...]
+    concurrency: int
+    api_key: str = field(default="", repr=False)
+    timeout_s: float = 600.0
+    retries: int = 2
+    retry_wait_s: float = 0.5
+    pace_s: float = 0.0
+
+
+@dataclass(slots=True)
+class ArmResult:
+    """What happened: turns `sent` and answered now, `resumed` from the journal, `failed` without
+    any answer (their attempts are in the journal), and `skipped` as too long, with the reason per
+    (session, turn); skipped turns are among the sent or resumed ones. `torn_bytes` of an earlier
+    writer's last record were cut off.
+    """
+
+    sent: int = 0
+    resumed: int = 0
+    failed: int = 0
+    torn_bytes: int = 0
+    skipped: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    @property
+    def done(self) -> int:
+        """Turns dealt with."""
+        return self.sent + self.resumed + self.failed
+
+
+async def run_arm(
+    plan: ArmPlan,
+    sessions: Sequence[SessionJobs],
+    journal: Path,
+    *,
+    progress: Callable[[int], None] = lambda done: None,
+    check_alive: Callable[[], None] = lambda: None,
+) -> ArmResult:
+    """Send every turn once; `progress` gets the number of turns done in all.
+
+    `check_alive` raises ServerError when a launched server has died; it is asked whenever a turn
+    got no answer. Raises ServerError too when `GIVE_UP_AFTER` turns in a row got none, and
+    InputError where the journal holds other requests for the same turns. Whatever ends the run
+    early (an error, Ctrl-C), every finished turn is in the journal.
+    """
+    if not plan.urls:
+        raise ServerError(f"path {plan.path}: no URL to send to", "set `urls`, or launch a server")
+    async with AsyncExitStack() as stack:
+        writer = stack.enter_context(JournalWriter(journal))
+        clients = [
+            await stack.enter_async_context(
+                StreamClient(url, api_key=plan.api_key, timeout_s=plan.timeout_s)
+            )
+            for url in plan.urls
+        ]
+        finished = finished_turns(journal, plan.run)
+        runner = _Runner(plan, writer, clients, finished, progress, check_alive)
+        waiting = iter(enumerate(sessions))
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(min(plan.concurrency, len(sessions))):
+                    group.create_task(runner.work(waiting))
+        except ExceptionGroup as errors:
+            raise _first(errors) from errors
+    return runner.result
+
+
+class _Runner:
+    """The state the workers of one arm share."""
+
+    def __init__(
+        self,
+        plan: ArmPlan,
+        writer: JournalWriter,
+        clients: Sequence[StreamClient],
+        finished: dict[tuple[str, str], Finished],
+        progress: Callable[[int], None],
+        check_alive: Callable[[], None],
+    ) -> None:
+        self.plan = plan
+        self.writer = writer
+        self.clients = clients
+        self.finished = finished
+        self.progress = progress
+        self.check_alive = check_alive
+        self.result = ArmResult(torn_bytes=writer.torn_bytes)
+        self.started = asyncio.get_running_loop().time()
+        self.unanswered = 0
+
+    async def work(self, waiting: Iterator[tuple[int, SessionJobs]]) -> None:
+        """Take one session after the other until none is left."""
+        for position, session in waiting:
+            start = self.started + position * self.plan.pace_s
+            await asyncio.sleep(max(0.0, start - asyncio.get_running_loop().time()))
+            for job in session:
+                await self._turn(job)
+                self.progress(self.result.done)
+
+    async def _turn(self, job: Job) -> None:
+        before = self.finished.get((job.session, job.turn))
+        if before is not None:
+            self._refuse_other_request(job, before)
+            if before.answered:
+                self.result.resumed += 1
+                self._note_skip(job, before.skipped)
+                return
+        first = before.attempts if before else 0
+        for attempt in range(first, first + self.plan.retries + 1):
+            capture = await self._send(job, attempt)
+            if settles(capture):
+                self.unanswered = 0
+                self.result.sent += 1
+                self._note_skip(job, context_refusal(capture))
+                if capture.ended == "error":
+                    self.check_alive()
+                return
+            self.check_alive()
+            await asyncio.sleep(self.plan.retry_wait_s)
+        self.result.failed += 1
+        self.unanswered += 1
+        if self.unanswered >= GIVE_UP_AFTER:
+            raise self._gone(job, capture)
+
+    async def _send(self, job: Job, attempt: int) -> Capture:
+        plan = self.plan
+        key = CaptureKey(plan.run, plan.path, plan.arm, job.session, job.turn, attempt)
+        capture = await self._client(job.session).send(key, job.request)
+        self.writer.append(capture)
+        return capture
+
+    def _client(self, session: str) -> StreamClient:
+        """The same one for a session in every arm, run and shard."""
+        return self.clients[zlib.crc32(session.encode(errors="replace")) % len(self.clients)]
+
+    def _note_skip(self, job: Job, reason: str | None) -> None:
+        if reason is not None:
+            self.result.skipped[job.session, job.turn] = reason
+
+    def _refuse_other_request(self, job: Job, before: Finished) -> None:
+        if before.digest != request_digest(job.request):
+            raise InputError(
+                f"{self.writer.file}: session {job.session}, turn {job.turn}: the journal holds "
+                "another request for this turn",
+                "the sessions or the configuration have changed; start a new run",
+            )
+
+    def _gone(self, job: Job, capture: Capture) -> ServerError:
+        url = self._client(job.session).base_url
+        return ServerError(
+            f"path {self.plan.path}: {url} gives no answer any more "
+            f"(session {job.session}, turn {job.turn}: {capture.error})",
+            "start the server again and run the same command with its run id; "
+            "finished turns are kept",
+        )
+
+
+def _first(errors: ExceptionGroup[Exception]) -> Exception:
+    """The error worth showing: one that says how to mend it, else the first."""
+    mendable = [e for e in errors.exceptions if isinstance(e, DraftgateError)]
+    return mendable[0] if mendable else errors.exceptions[0]

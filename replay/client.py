@@ -1,0 +1,117 @@
+"""The streaming client: one POST, every network read stamped and kept, nothing parsed.
+
+The read loop does as little as it can (one clock call and one append per read), so that arrival
+times are the server's and not the client's; `benchmarks/client.py` measures its CPU time.
+"""
+
+import time
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any, Self
+
+import aiohttp
+
+from traces.capture import Capture, CaptureKey, Event
+from traces.capture_record import encode_json
+
+KEPT_HEADERS = frozenset({"content-type", "date", "retry-after", "server", "x-request-id"})
+"""Response headers worth keeping; all others may carry secrets and are dropped."""
+
+CONNECT_TIMEOUT_S = 10.0
+CHAT = "/v1/chat/completions"
+
+
+class StreamClient:
+    """Sends requests to one server.
+
+    `base_url` is the server's root (``http://127.0.0.1:8000``, a trailing ``/v1`` is dropped).
+    `api_key` goes out as a bearer token and is kept nowhere.
+    """
+
+    def __init__(
+        self, base_url: str, *, api_key: str = "", timeout_s: float = 600.0, connections: int = 64
+    ) -> None:
+        self.base_url = base_url.rstrip("/").removesuffix("/v1")
+        self._timeout = aiohttp.ClientTimeout(total=timeout_s, sock_connect=CONNECT_TIMEOUT_S)
+        self._headers = {"Accept-Encoding": "identity", "Content-Type": "application/json"}
+        if api_key:
+            self._headers["Authorization"] = f"Bearer {api_key}"
+        self._connections = connections
+        self._http: aiohttp.ClientSession | None = None
+
+    async def __aenter__(self) -> Self:
+        connector = aiohttp.TCPConnector(limit=self._connections)
+        self._http = aiohttp.ClientSession(
+            connector=connector, headers=self._headers, timeout=self._timeout
+        )
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._http is not None:
+            await self._http.close()
+            self._http = None
+
+    async def send(self, key: CaptureKey, request: Mapping[str, Any], route: str = CHAT) -> Capture:
+        """One exchange. Network errors and time-outs do not raise: they are what was captured."""
+        if self._http is None:
+            raise RuntimeError("use the client inside `async with`")
+        body = encode_json(request)
+        reads: list[tuple[float, bytes]] = []
+        status: int | None = None
+        headers: dict[str, str] = {}
+        error: str | None = None
+        ended = ""
+        sent_at = time.time()
+        clock = time.perf_counter
+        start = clock()
+        try:
+            async with self._http.post(self.base_url + route, data=body) as response:
+                status = response.status
+                headers = _kept(response.headers)
+                async for read in response.content.iter_any():
+                    reads.append((clock() - start, read))
+        except TimeoutError:
+            ended, error = "timeout", f"no end after {clock() - start:.1f} s"
+        except (aiohttp.ClientError, OSError) as problem:
+            ended, error = "error", f"{type(problem).__name__}: {problem}"
+        if _is_done(reads):
+            ended, error = "done", None
+        return Capture(
+            key=key,
+            request=dict(request),
+            status=status,
+            sent_at=sent_at,
+            events=tuple(_event(at, read) for at, read in reads),
+            ended=ended or "closed",
+            headers=headers,
+            error=error,
+        )
+
+
+def _kept(headers: Mapping[str, str]) -> dict[str, str]:
+    return {name.lower(): text for name, text in headers.items() if name.lower() in KEPT_HEADERS}
+
+
+def _event(at_s: float, read: bytes) -> Event:
+    """Milliseconds, and text wherever the read did not end inside a character."""
+    at_ms = round(at_s * 1000, 3)
+    try:
+        return (at_ms, read.decode())
+    except UnicodeDecodeError:
+        return (at_ms, read)
+
+
+def _is_done(reads: list[tuple[float, bytes]]) -> bool:
+    """Whether the last line of the body is ``data: [DONE]``, the terminal event."""
+    tail = b""
+    for _, read in reversed(reads):
+        tail = read + tail
+        if len(tail) > 64:
+            break
+    last = tail.rstrip().rsplit(b"\n", 1)[-1]
+    return last in (b"data: [DONE]", b"data:[DONE]")

@@ -1,0 +1,36 @@
+"""What a server's refusal means, read from its error answer.
+
+{"error": {"message": "This model's maximum context length is 16384 tokens. However, …",
+           "type": "BadRequestError", "param": "input_tokens", "code": 400}}
+"""
+
+import json
+from typing import Any
+
+from traces.capture import Capture
+
+
+def error_message(capture: Capture) -> str | None:
+    """The message of an answer other than 200; None for an answer of 200 or none at all."""
+    if capture.status is None or capture.status == 200:
+        return None
+    text = capture.body.decode(errors="replace")
+    try:
+        body: Any = json.loads(text)
+    except ValueError:
+        return text.strip()[:500]
+    inner = body.get("error", body) if isinstance(body, dict) else body
+    message = inner.get("message") if isinstance(inner, dict) else inner
+    return str(message if message is not None else text)[:500]
+
+
+def context_refusal(capture: Capture) -> str | None:
+    """The server's words where it refuses the turn as too long for its context.
+
+    vLLM says "maximum context length" both in `renderers/params.py` and in
+    `entrypoints/serve/utils/api_utils.py`.
+    """
+    message = error_message(capture) if capture.status == 400 else None
+    if message is None or "maximum context length" not in message:
+        return None
+    return message
