@@ -1,0 +1,123 @@
+"""Writing one run into the store, whole or not at all."""
+
+import hashlib
+from collections.abc import Mapping
+
+import duckdb
+import pyarrow as pa
+
+from reports.records import RunTables
+from reports.rollup import SUMS
+from reports.schema import TABLE
+from traces.errors import StoreError
+
+CAPTURE_PARTS = ("tokens", "steps", "draft_positions", "tool_calls")
+PARENTS = {
+    "turns": ("sessions", ("session",)),
+    "captures": ("turns", ("session", "turn")),
+    "pairs": ("turns", ("session", "turn")),
+    **dict.fromkeys(CAPTURE_PARTS, ("captures", TABLE["captures"].key[1:])),
+}
+"""table -> (the table its rows refer to, by which columns of one run)."""
+
+
+def load(connection: duckdb.DuckDBPyConnection, tables: RunTables) -> bool:
+    """Insert a run's rows and their sums in one transaction; False where it is already there."""
+    arrow = tables.arrow()
+    run = _run_id(arrow)
+    digest = digest_of(arrow)
+    known = connection.execute("select digest from loads where run = ?", [run]).fetchone()
+    if known:
+        if known[0] == digest:
+            return False
+        raise StoreError(
+            f"run {run!r} is already in the store, with other content",
+            "give this run another id, or load it into another file with --db",
+        )
+    connection.execute("begin")
+    try:
+        for name, table in arrow.items():
+            _insert(connection, name, table)
+        for name, table in arrow.items():
+            if table.num_rows:
+                _check(connection, name, run)
+        for sql in SUMS:
+            connection.execute(sql, {"run": run})
+        total = sum(table.num_rows for table in arrow.values())
+        connection.execute(
+            "insert into loads values (?, ?, now() at time zone 'utc', ?)", [run, digest, total]
+        )
+        connection.execute("commit")
+    except duckdb.Error as error:
+        _roll_back(connection)
+        raise StoreError(f"run {run!r} cannot be stored: {error}") from error
+    except BaseException:
+        _roll_back(connection)
+        raise
+    return True
+
+
+def digest_of(arrow: Mapping[str, pa.Table]) -> str:
+    """BLAKE2b over every table's content, whatever its chunks and encodings."""
+    digest = hashlib.blake2b(digest_size=16)
+    for name, table in arrow.items():
+        digest.update(name.encode())
+        plain = table.cast(TABLE[name].arrow).combine_chunks()
+        for batch in plain.to_batches():
+            digest.update(batch.serialize())
+    return digest.hexdigest()
+
+
+def _run_id(arrow: Mapping[str, pa.Table]) -> str:
+    runs = arrow["runs"].column("run").to_pylist()
+    if len(runs) != 1:
+        raise StoreError(f"table runs holds {len(runs)} rows; a hand-over is of exactly one run")
+    for name, table in arrow.items():
+        others = set(table.column("run").unique().to_pylist()) - set(runs)
+        if others:
+            raise StoreError(f"table {name} holds rows of another run: {sorted(others)[0]!r}")
+    return str(runs[0])
+
+
+def _insert(connection: duckdb.DuckDBPyConnection, name: str, table: pa.Table) -> None:
+    if not table.num_rows:
+        return
+    connection.register("incoming", table)
+    try:
+        connection.execute(f"insert into {name} by name select * from incoming")
+    finally:
+        connection.unregister("incoming")
+
+
+def _check(connection: duckdb.DuckDBPyConnection, name: str, run: str) -> None:
+    """No double rows, and no row whose turn or capture is missing."""
+    key = ", ".join(TABLE[name].key)
+    double = connection.execute(
+        f"select {key}, count(*) from {name} where run = ? group by {key}"
+        " having count(*) > 1 limit 1",
+        [run],
+    ).fetchone()
+    if double:
+        where = ", ".join(f"{c} {v}" for c, v in zip(TABLE[name].key, double, strict=False))
+        raise StoreError(f"table {name} holds {double[-1]} rows of one key ({where})")
+    if name not in PARENTS:
+        return
+    parent, columns = PARENTS[name]
+    names = ", ".join(columns)
+    orphan = connection.execute(
+        f"select {names} from (select distinct {names} from {name} where run = ?)"
+        f" anti join (select {names} from {parent} where run = ?) using ({names})"
+        " limit 1",
+        [run, run],
+    ).fetchone()
+    if orphan:
+        where = ", ".join(f"{c} {v}" for c, v in zip(columns, orphan, strict=True))
+        raise StoreError(f"table {name} holds a row without its row in {parent} ({where})")
+
+
+def _roll_back(connection: duckdb.DuckDBPyConnection) -> None:
+    """Undo; a transaction that DuckDB has already ended needs nothing."""
+    try:
+        connection.execute("rollback")
+    except duckdb.TransactionException:
+        return

@@ -1,0 +1,85 @@
+"""Numbered changes of the store's layout, each applied once, in order, in one transaction.
+
+`migrations/0001_first.sql` makes the tables; later numbers change them. Views, macros and comments
+hold no data: they are made anew after the last migration.
+"""
+
+from collections.abc import Iterator
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+import duckdb
+
+from reports.schema import TABLES
+from reports.view import define_views, quoted
+from traces.errors import StoreError
+
+FOLDER = files("reports") / "migrations"
+
+
+def migrations(folder: Traversable = FOLDER) -> list[tuple[int, str]]:
+    """(number, SQL) of every migration, in order."""
+    found = [f for f in folder.iterdir() if f.name.endswith(".sql")]
+    return sorted((int(f.name[:4]), f.read_text(encoding="utf-8")) for f in found)
+
+
+def version_of(connection: duckdb.DuckDBPyConnection) -> int:
+    """The layout's version: 0 for an empty file. Reads only.
+
+    Raises `StoreError` where the file holds tables that are not draftgate's.
+    """
+    tables = {
+        row[0] for row in connection.execute("select table_name from duckdb_tables()").fetchall()
+    }
+    if not tables:
+        return 0
+    if "schema_version" not in tables:
+        raise StoreError(
+            "the file is a DuckDB database, but not a draftgate store", "name the store with --db"
+        )
+    row = connection.execute("select max(version) from schema_version").fetchone()
+    return int(row[0]) if row and row[0] is not None else 0
+
+
+def refuse_newer(path: Path | str, version: int, known: int) -> None:
+    """Raise `StoreError` where a newer draftgate wrote the file."""
+    if version > known:
+        raise StoreError(
+            f"{path}: written by a newer draftgate (layout {version}; this one knows {known})",
+            "`pip install -U draftgate`",
+        )
+
+
+def migrate(
+    connection: duckdb.DuckDBPyConnection, path: Path | str, folder: Traversable = FOLDER
+) -> None:
+    """Bring an opened file to the newest layout, whole or not at all."""
+    steps = migrations(folder)
+    version = version_of(connection)
+    refuse_newer(path, version, steps[-1][0])
+    pending = [(number, sql) for number, sql in steps if number > version]
+    if not pending:
+        return
+    connection.execute("begin")
+    try:
+        for number, sql in pending:
+            connection.execute(sql)
+            connection.execute(
+                "insert into schema_version values (?, now() at time zone 'utc')", [number]
+            )
+        define_views(connection)
+        for statement in table_comments():
+            connection.execute(statement)
+        connection.execute("commit")
+    except duckdb.Error as error:
+        connection.execute("rollback")
+        raise StoreError(f"{path}: cannot be brought to layout {steps[-1][0]}: {error}") from error
+
+
+def table_comments() -> Iterator[str]:
+    """COMMENT ON statements of every table and column."""
+    for table in TABLES:
+        yield f"comment on table {table.name} is {quoted(table.comment)}"
+        for column in table.columns:
+            yield f"comment on column {table.name}.{column.name} is {quoted(column.text)}"

@@ -1,0 +1,34 @@
+"""Every table of the store, in load order: a table comes after those it refers to."""
+
+from reports.schema.capture import CAPTURES, DRAFT_POSITIONS, STEPS, TOKENS, TOOL_CALLS
+from reports.schema.column import ENUMS, Column, Table
+from reports.schema.judgement import BOUNDS, CONTROLS, FINDINGS, METRICS, PAIRS
+from reports.schema.record import LOADS, SCHEMA_VERSION
+from reports.schema.rollup import POSITION_SUMS, STEP_SUMS
+from reports.schema.run import PATH_DIFFERENCES, PATHS, RUNS, SESSIONS, TURNS
+
+TABLES: tuple[Table, ...] = (
+    RUNS,
+    PATHS,
+    PATH_DIFFERENCES,
+    SESSIONS,
+    TURNS,
+    CAPTURES,
+    TOKENS,
+    STEPS,
+    DRAFT_POSITIONS,
+    TOOL_CALLS,
+    PAIRS,
+    FINDINGS,
+    METRICS,
+    BOUNDS,
+    CONTROLS,
+    POSITION_SUMS,
+    STEP_SUMS,
+    LOADS,
+    SCHEMA_VERSION,
+)
+
+TABLE: dict[str, Table] = {table.name: table for table in TABLES}
+
+__all__ = ["ENUMS", "TABLE", "TABLES", "Column", "Table"]

@@ -1,0 +1,133 @@
+"""What was concluded: pairs of captures, findings, metrics, bounds and controls."""
+
+from reports.schema.capture import CROSSING
+from reports.schema.column import Column, Table
+from reports.schema.run import RUN, SESSION, TURN
+
+ORDINAL = Column("ordinal", "INTEGER", "place in report order, from 0", required=True)
+
+PAIRS = Table(
+    "pairs",
+    "One row per turn replayed on both sides: equal or not, and where and why they fork.",
+    ("run", "comparison", "session", "turn"),
+    (
+        RUN,
+        Column("comparison", "VARCHAR", "`candidate` (against baseline) or `aa`", required=True),
+        SESSION,
+        TURN,
+        Column("judged", "BOOLEAN", "false where the tokens could not be compared", required=True),
+        Column("not_judged", "VARCHAR", "why not"),
+        Column("tokens", "INTEGER", "candidate tokens judged", "tokens"),
+        Column("equal", "BOOLEAN", "the two outputs are the same tokens"),
+        Column("fork_index", "INTEGER", "token_index of the first divergence; NULL: none"),
+        Column(
+            "fork_kind", "VARCHAR", "near_tie, hard, excused (the baseline does it too) or unscored"
+        ),
+        Column("fork_label", "label_name", "label of the candidate's token at the fork"),
+        CROSSING,
+        Column("baseline_text", "VARCHAR", "the baseline's token at the fork"),
+        Column("candidate_text", "VARCHAR", "the candidate's token at the fork"),
+        Column("fork_regret", "DOUBLE", "regret of the candidate's token at the fork", "nat"),
+        Column(
+            "fork_margin", "DOUBLE", "candidate's own margin of its token over the other's", "nat"
+        ),
+        Column("fork_ulp", "DOUBLE", "regret in units of the last place of a bf16 logit", "ULP"),
+        Column("max_regret", "DOUBLE", "largest regret of the turn", "nat"),
+        Column("recurs", "VARCHAR", "deterministic or intermittent, by re-runs; NULL: not re-run"),
+        Column("content_equal", "BOOLEAN", "same content text; NULL: not comparable"),
+        Column("calls_equal", "BOOLEAN", "same tool calls by type and value; NULL: not comparable"),
+        Column("baseline_calls_ok", "BOOLEAN", "baseline's calls usable and valid; NULL: no tools"),
+        Column(
+            "candidate_calls_ok", "BOOLEAN", "candidate's calls usable and valid; NULL: no tools"
+        ),
+    ),
+)
+
+FINDINGS = Table(
+    "findings",
+    "One row per finding, in report order.",
+    ("run", "ordinal"),
+    (
+        RUN,
+        ORDINAL,
+        Column("code", "VARCHAR", "stable code, documented in docs/findings.md", required=True),
+        Column("severity", "severity_name", "error, warning or info", required=True),
+        Column("session", "VARCHAR", "session id; NULL: about the run"),
+        Column("turn", "VARCHAR", "turn id; NULL: about the session or the run"),
+        Column("arm", "VARCHAR", "arm it was seen in"),
+        Column("token_index", "INTEGER", "where in the output; NULL: not about one token"),
+        Column("boundary", "VARCHAR", "label or boundary at that place"),
+        Column("message", "VARCHAR", "what was seen, in a sentence", required=True),
+        Column("cause", "VARCHAR", "likely cause, where one is known"),
+        Column("baseline", "VARCHAR", "what the baseline gave, secrets replaced"),
+        Column("candidate", "VARCHAR", "what the candidate gave, secrets replaced"),
+        Column("baseline_too", "BOOLEAN", "true where the baseline shows it too", required=True),
+        Column("case_file", "VARCHAR", "file of the smallest reproduction, for `draftgate check`"),
+    ),
+)
+
+METRICS = Table(
+    "metrics",
+    "One row per measured number and slice.",
+    ("run", "name", "path", "dimension", "slice"),
+    (
+        RUN,
+        Column("name", "VARCHAR", "name of the metric, e.g. mean_acceptance_length", required=True),
+        Column("path", "VARCHAR", "baseline, candidate, or `both` for a comparison", required=True),
+        Column(
+            "dimension", "VARCHAR", "what is sliced by: `all`, boundary, context …", required=True
+        ),
+        Column("slice", "VARCHAR", "the slice, `all` where nothing is sliced", required=True),
+        Column("value", "DOUBLE", "point estimate; NULL: not measured"),
+        Column("low", "DOUBLE", "lower end of the 95% interval"),
+        Column("high", "DOUBLE", "upper end of the 95% interval"),
+        Column("unit", "VARCHAR", "unit of value, low and high"),
+        Column("formula", "VARCHAR", "how it is computed, and how the interval is"),
+        Column("n", "BIGINT", "observations it rests on"),
+        Column("sessions", "INTEGER", "sessions they come from", "sessions"),
+    ),
+)
+
+BOUNDS = Table(
+    "bounds",
+    "One row per bound of the policy: the estimate, its interval, the margin and the noise floor.",
+    ("run", "ordinal"),
+    (
+        RUN,
+        ORDINAL,
+        Column("name", "VARCHAR", "name of the bound", required=True),
+        Column("state", "bound_state", "pass, fail, inconclusive, not_applicable", required=True),
+        Column("value", "DOUBLE", "point estimate"),
+        Column("low", "DOUBLE", "lower end of the 95% interval"),
+        Column("high", "DOUBLE", "upper end of the 95% interval"),
+        Column("margin", "DOUBLE", "what the interval is held against"),
+        Column("noise_floor", "DOUBLE", "the same quantity of the baseline against itself"),
+        Column("unit", "VARCHAR", "unit of all five numbers"),
+        Column("n", "BIGINT", "observations"),
+        Column("sessions", "INTEGER", "sessions they come from", "sessions"),
+        Column("needed", "VARCHAR", "how much more data would decide; NULL where it is decided"),
+        Column("message", "VARCHAR", "the bound in a sentence", required=True),
+    ),
+)
+
+CONTROLS = Table(
+    "controls",
+    "One row per control: planted faults that must be caught, and the unchanged copy.",
+    ("run", "ordinal"),
+    (
+        RUN,
+        ORDINAL,
+        Column(
+            "kind",
+            "VARCHAR",
+            "what was planted; `unchanged` is the negative control",
+            required=True,
+        ),
+        Column("expected", "VARCHAR", "the one code that must fire; NULL: none may"),
+        Column(
+            "state", "control_state", "caught, missed, no_data or not_applicable", required=True
+        ),
+        Column("fired", "VARCHAR[]", "codes that fired"),
+        Column("detail", "VARCHAR", "how many copies, and why it is missed or lacks data"),
+    ),
+)

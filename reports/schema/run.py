@@ -1,0 +1,121 @@
+"""What was run, on what: runs, the two paths and how they differ, sessions, turns."""
+
+from reports.schema.column import Column, Table
+
+RUN = Column("run", "VARCHAR", "run id; unique in the store", required=True)
+PATH = Column(
+    "path", "path_name", "`baseline` (no drafter) or `candidate` (drafter)", required=True
+)
+SESSION = Column("session", "VARCHAR", "session id", required=True)
+TURN = Column("turn", "VARCHAR", "turn id, unique within its session", required=True)
+
+RUNS = Table(
+    "runs",
+    "One row per gate run: when, with what configuration, and the verdict.",
+    ("run",),
+    (
+        RUN,
+        Column("started_at", "TIMESTAMP", "start of the run, UTC", required=True),
+        Column("ended_at", "TIMESTAMP", "end of the run, UTC"),
+        Column("verdict", "verdict_name", "pass, fail, inconclusive or invalid", required=True),
+        Column("reasons", "VARCHAR[]", "why, the most important first", required=True),
+        Column("tool_version", "VARCHAR", "version of draftgate that judged", required=True),
+        Column("config", "JSON", "the configuration that was in force, secrets replaced"),
+        Column("policy", "JSON", "margins, bounds and severities that were in force"),
+        Column("seed", "BIGINT", "seed of every random draw of the judgement"),
+        Column("concurrency", "INTEGER", "sessions replayed side by side", "sessions"),
+        Column("counts", "JSON", "how much was replayed, skipped and judged, by name"),
+        Column(
+            "unverified", "VARCHAR[]", "facts of the paths that could not be seen, so not compared"
+        ),
+        Column("not_judged", "VARCHAR[]", "checks that lacked what they need, with the reason"),
+        Column(
+            "power", "VARCHAR", "what this run could have seen, and how much more data would decide"
+        ),
+        Column("notes", "VARCHAR[]", "other things a reader of the report should know"),
+    ),
+)
+
+PATHS = Table(
+    "paths",
+    "One row per run and path: the server as far as it can be seen.",
+    ("run", "path"),
+    (
+        RUN,
+        PATH,
+        Column("url", "VARCHAR", "base URL without credentials; several are joined by a space"),
+        Column("launched", "BOOLEAN", "true: started by draftgate; false: attached"),
+        Column("vllm_version", "VARCHAR", "what /version says"),
+        Column("model", "VARCHAR", "model id as /v1/models names it"),
+        Column("max_model_len", "INTEGER", "longest context the server accepts", "tokens"),
+        Column("speculative_config", "JSON", "vLLM's speculative config; NULL on the baseline"),
+        Column("method", "VARCHAR", "speculative method: eagle3, mtp, ngram, draft_model …"),
+        Column("num_speculative_tokens", "INTEGER", "drafts per step (k)", "tokens"),
+        Column("drafter_config", "JSON", "the drafter's config as vLLM parsed it"),
+        Column("flags", "VARCHAR[]", "vLLM flags the path was launched with, secrets replaced"),
+        Column("tool_parser", "VARCHAR", "vLLM tool-call parser"),
+        Column("reasoning_parser", "VARCHAR", "vLLM reasoning parser"),
+        Column("dtype", "VARCHAR", "data type the target computes in"),
+        Column("block_size", "INTEGER", "KV-cache block size", "tokens"),
+        Column("system_fingerprint", "VARCHAR", "constant within a path, differs between them"),
+        Column(
+            "template_hash", "VARCHAR", "hash of the prompt token ids of the probe conversation"
+        ),
+        Column("facts", "JSON", "everything else the server reported of itself"),
+    ),
+)
+
+PATH_DIFFERENCES = Table(
+    "path_differences",
+    "One row per visible difference between the paths of a run.",
+    ("run", "field"),
+    (
+        RUN,
+        Column("field", "VARCHAR", "what differs", required=True),
+        Column("baseline", "VARCHAR", "its value on the baseline"),
+        Column("candidate", "VARCHAR", "its value on the candidate"),
+        Column("allowed", "BOOLEAN", "true where speculation itself explains it", required=True),
+    ),
+)
+
+SESSIONS = Table(
+    "sessions",
+    "One row per run and recorded session that was replayed.",
+    ("run", "session"),
+    (
+        RUN,
+        SESSION,
+        Column("format", "VARCHAR", "format of the recorded file, e.g. claude-code"),
+        Column("source", "VARCHAR", "file name without its folder"),
+        Column("sha256", "VARCHAR", "SHA-256 of the recorded file, hex"),
+        Column(
+            "template", "VARCHAR", "prompt template or agent style the session was recorded with"
+        ),
+        Column("tags", "MAP(VARCHAR, VARCHAR)", "tags given to the session"),
+        Column("half", "VARCHAR", "half of the data it serves: `calibration` or `test`"),
+        Column("turns", "INTEGER", "assistant turns recorded", "turns"),
+        Column("turns_replayed", "INTEGER", "turns that were replayed", "turns"),
+    ),
+)
+
+TURNS = Table(
+    "turns",
+    "One row per run and recorded assistant turn, replayed or skipped.",
+    ("run", "session", "turn"),
+    (
+        RUN,
+        SESSION,
+        TURN,
+        Column("turn_index", "INTEGER", "place of the turn in its session, from 0", required=True),
+        Column("thread", "VARCHAR", "thread of the session, e.g. a sub-agent; NULL: the main one"),
+        Column("context_tokens", "INTEGER", "prompt length", "tokens"),
+        Column("context_band", "context_name", "band of the prompt length"),
+        Column("tools", "INTEGER", "tools offered in the request", "tools"),
+        Column("tool_choice", "VARCHAR", "tool_choice of the request; NULL: not given"),
+        Column("temperature", "DOUBLE", "temperature of the request"),
+        Column("max_tokens", "INTEGER", "most output tokens asked for", "tokens"),
+        Column("replayable", "BOOLEAN", "false where the turn was skipped", required=True),
+        Column("skip_reason", "VARCHAR", "why it was skipped; NULL where it was replayed"),
+        Column("fidelity", "VARCHAR", "how true the request is to the recorded one, with reasons"),
+    ),
+)

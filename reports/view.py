@@ -1,0 +1,81 @@
+"""Views: one SQL file each in `views/`, whose leading comment documents the view and its columns.
+
+    -- Verdict of every run, newest first.
+    -- run: run id
+    -- verdict: pass, fail, inconclusive or invalid
+    select run, verdict from runs order by started_at desc
+
+`macros.sql` beside them holds the functions they share.
+"""
+
+from dataclasses import dataclass
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+import duckdb
+
+FOLDER = files("reports") / "views"
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One view: its name, comment, column comments in order, and SELECT."""
+
+    name: str
+    comment: str
+    columns: dict[str, str]
+    sql: str
+
+
+def views(folder: Traversable = FOLDER) -> list[View]:
+    """Every view, so ordered that each comes after those it reads from."""
+    found = {
+        view.name: view
+        for file in sorted(folder.iterdir(), key=lambda file: file.name)
+        if file.name.startswith("v_")
+        for view in [parse(file.name.removesuffix(".sql"), file.read_text(encoding="utf-8"))]
+    }
+    ordered: dict[str, View] = {}
+
+    def place(view: View) -> None:
+        for other in found.values():
+            if other is not view and other.name in view.sql.split() and other.name not in ordered:
+                place(other)
+        ordered.setdefault(view.name, view)
+
+    for view in found.values():
+        place(view)
+    return list(ordered.values())
+
+
+def parse(name: str, text: str) -> View:
+    """A view from its file's text."""
+    lines = text.splitlines()
+    header = [line[2:].strip() for line in lines if line.startswith("--")]
+    comment: list[str] = []
+    columns: dict[str, str] = {}
+    for line in header:
+        column, colon, meaning = line.partition(": ")
+        if colon and column.isidentifier():
+            columns[column] = meaning
+        elif columns:
+            columns[next(reversed(columns))] += " " + line
+        else:
+            comment.append(line)
+    body = "\n".join(line for line in lines if not line.startswith("--"))
+    return View(name, " ".join(comment), columns, body.strip().rstrip(";"))
+
+
+def define_views(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make macros and views anew, and comment every view and column."""
+    connection.execute((FOLDER / "macros.sql").read_text(encoding="utf-8"))
+    for view in views():
+        connection.execute(f"create or replace view {view.name} as {view.sql}")
+        connection.execute(f"comment on view {view.name} is {quoted(view.comment)}")
+        for column, meaning in view.columns.items():
+            connection.execute(f"comment on column {view.name}.{column} is {quoted(meaning)}")
+
+
+def quoted(text: str) -> str:
+    """`text` as an SQL string literal."""
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,31 @@
+-- 97.5% quantile of Student's t with df degrees of freedom: Cornish-Fisher expansion around the
+-- normal quantile (Abramowitz & Stegun 26.7.5); error below 1% for df >= 2.
+create or replace macro t975(df) as
+  1.959964 + 2.372250 / df + 2.822499 / df ** 2 + 2.555862 / df ** 3 + 1.589545 / df ** 4;
+
+-- Half width of the 95% interval of a / b = sum(a_s) / sum(b_s) over m sessions s, linearised and
+-- clustered by session; arguments are sum(a*a), sum(a*b), sum(b*b), sum(a), sum(b), m.
+-- NULL below 3 sessions.
+create or replace macro cluster_half(aa, ab, bb, a, b, m) as
+  case when m >= 3 and b > 0 then
+    t975(m - 1) * sqrt(greatest(aa - 2 * (a / b) * ab + (a / b) ** 2 * bb, 0) * m / (m - 1)) / b
+  end;
+
+-- Observations a rate is worth once its sessions are allowed to differ: n / max(1, design effect).
+create or replace macro effective_n(aa, ab, bb, a, b, m) as
+  case when m >= 3 and b > 0 then
+    b / greatest(1, coalesce(
+      (cluster_half(aa, ab, bb, a, b, m) / t975(m - 1)) ** 2 / nullif((a / b) * (1 - a / b) / b, 0), 1))
+  end;
+
+-- Wilson's 95% interval of a rate p over n (effective) observations.
+create or replace macro wilson_low(p, n) as
+  greatest(0, (p + 1.920729 / n - 1.959964 * sqrt(p * (1 - p) / n + 0.960365 / n ** 2)) / (1 + 3.841459 / n));
+create or replace macro wilson_high(p, n) as
+  least(1, (p + 1.920729 / n + 1.959964 * sqrt(p * (1 - p) / n + 0.960365 / n ** 2)) / (1 + 3.841459 / n));
+
+-- Exact two-sided McNemar p-value of b and c discordant pairs: twice the smaller binomial(b + c, 1/2)
+-- tail, at most 1.
+create or replace macro mcnemar_p(b, c) as
+  least(1, 2 * list_sum(list_transform(range(0, least(b, c)::bigint + 1),
+    lambda k: exp(lgamma(b + c + 1) - lgamma(k + 1) - lgamma(b + c - k + 1) - (b + c) * ln(2)))));
