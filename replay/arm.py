@@ -159,7 +159,7 @@ class _Runner:
         plan = self.plan
         key = CaptureKey(plan.run, plan.path, plan.arm, job.session, job.turn, attempt)
         capture = await self._client(job.session).send(key, job.request)
-        self.writer.append(capture)
+        self.writer.add(capture)
         return capture
 
     def _client(self, session: str) -> StreamClient:

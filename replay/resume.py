@@ -51,6 +51,6 @@ def settles(capture: Capture) -> bool:
 
 
 def request_digest(request: Mapping[str, Any]) -> bytes:
-    """BLAKE2b-128 of the request as it reads back from a journal (numbers may lose digits there)."""
+    """BLAKE2b-128 of the request as a journal gives it back (long numbers lose digits there)."""
     kept = encode_json(decode_json(encode_json(request)))
     return hashlib.blake2b(kept, digest_size=16).digest()

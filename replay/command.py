@@ -1,0 +1,125 @@
+"""The command line of a launched vLLM server, and the differences two of them may have.
+
+python -m vllm.entrypoints.openai.api_server --model M --host 127.0.0.1 --port 40123 …
+"""
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from traces.errors import ConfigError
+
+MODULE = "vllm.entrypoints.openai.api_server"
+
+OBSERVING_FLAGS = (
+    "--enable-per-request-metrics",
+    "--enable-prompt-tokens-details",
+    "--logprobs-mode=processed_logprobs",
+)
+"""Both paths. Processed logprobs are those the sampler saw, so that a greedy token is their argmax
+even under penalties or a grammar; prompt logprobs stay raw in every mode."""
+
+DRAFTING_FLAG = "--per-request-spec-decode-metrics=detailed"
+"""Only with a speculative config; vLLM refuses it without one."""
+
+BATCHED_TOKENS = "2048"
+"""vLLM computes the logits of all prompt rows of a prefill step at once when prompt logprobs are
+asked for; this bounds their memory. Both paths get it, so that both prefill alike."""
+
+OWNED_FLAGS = frozenset(
+    {
+        "--model",
+        "--host",
+        "--served-model-name",
+        "--speculative-config",
+        "--per-request-spec-decode-metrics",
+    }
+)
+
+MAY_DIFFER = frozenset(
+    {
+        "--port",
+        "--speculative-config",
+        "--per-request-spec-decode-metrics",
+        "--async-scheduling",
+        "--no-async-scheduling",
+        "--num-gpu-blocks-override",
+    }
+)
+"""The drafter, what vLLM derives from it, and the address. Anything else is PATHS_DIFFER."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSpec:
+    """A server to launch. `name` is the path's (``baseline``, ``candidate``). `cpus` binds the
+    OpenMP threads of vLLM's CPU backend (see `replay.cpus`); None leaves the binding to vLLM.
+    `flags` are vLLM's own, as on its command line; a ``--port`` among them is kept.
+    """
+
+    name: str
+    model: str
+    flags: tuple[str, ...] = ()
+    speculative_config: Mapping[str, Any] = field(default_factory=dict)
+    env: Mapping[str, str] = field(default_factory=dict)
+    python: str = ""
+    served_model_name: str = ""
+    start_timeout_s: float = 600.0
+    cpus: tuple[int, ...] | None = None
+
+    @property
+    def model_name(self) -> str:
+        """What requests call the model."""
+        return self.served_model_name or self.model
+
+
+def server_command(spec: ServerSpec, port: int) -> list[str]:
+    """The whole command line. Raises ConfigError for a flag that draftgate sets itself."""
+    given = parse_flags(spec.flags)
+    for name in sorted(OWNED_FLAGS & given.keys()):
+        raise ConfigError(
+            f"path {spec.name}: the flag {name} is set by draftgate",
+            "take it out of `flags`; model, served_model_name and speculative_config have keys",
+        )
+    command = [spec.python or sys.executable, "-m", MODULE, "--model", spec.model]
+    command += ["--served-model-name", spec.model_name, "--host", "127.0.0.1"]
+    if "--port" not in given:
+        command += ["--port", str(port)]
+    if "--max-num-batched-tokens" not in given:
+        command += ["--max-num-batched-tokens", BATCHED_TOKENS]
+    command += [flag for flag in OBSERVING_FLAGS if flag.split("=")[0] not in given]
+    command += spec.flags
+    if spec.speculative_config:
+        command += ["--speculative-config", orjson.dumps(dict(spec.speculative_config)).decode()]
+        command.append(DRAFTING_FLAG)
+    return command
+
+
+def parse_flags(arguments: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Flag -> its values; underscores and ``--flag=value`` as vLLM's own parser reads them."""
+    flags: dict[str, tuple[str, ...]] = {}
+    name = ""
+    for argument in arguments:
+        if argument.startswith("--"):
+            name, equals, value = argument.partition("=")
+            name = "--" + name[2:].replace("_", "-")
+            flags[name] = (value,) if equals else ()
+        elif name:
+            flags[name] = (*flags[name], argument)
+    return flags
+
+
+def command_differences(baseline: Sequence[str], candidate: Sequence[str]) -> list[str]:
+    """Flags, beyond the allowed ones, in which two command lines differ, one sentence each."""
+    left, right = parse_flags(baseline), parse_flags(candidate)
+    return [
+        f"{name}: baseline {_shown(left.get(name))}, candidate {_shown(right.get(name))}"
+        for name in sorted((left.keys() | right.keys()) - MAY_DIFFER)
+        if left.get(name) != right.get(name)
+    ]
+
+
+def _shown(values: tuple[str, ...] | None) -> str:
+    return "not set" if values is None else (" ".join(values) or "set")

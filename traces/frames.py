@@ -1,0 +1,152 @@
+"""An append-only file of JSON lines that survives ``kill -9`` at any moment.
+
+    frame · frame · frame …        (``zstdcat FILE`` shows the lines)
+
+Each record is one whole zstd frame (RFC 8878, with content checksum) that holds one JSON line, and
+goes to the file in a single write. A crash can therefore tear the last frame only; reading stops
+before it and says so, and the next writer cuts it off first.
+"""
+
+import fcntl
+import mmap
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import zstandard
+
+from traces.errors import InputError
+
+FRAME_MAGIC = b"\x28\xb5\x2f\xfd"
+"""First bytes of a zstd frame, RFC 8878 section 3.1.1."""
+
+READ_BYTES = 1 << 16
+
+
+@dataclass(slots=True)
+class FrameReader:
+    """Iterates over the lines of one file, oldest first.
+
+    `whole_bytes` is the length up to the frame being read, after the iteration up to the last whole
+    one; `torn_bytes` is what lies behind it (0 unless a writer was killed inside a write). Raises
+    InputError, naming file and byte, for a missing file and for damage before the tail.
+    """
+
+    file: Path
+    whole_bytes: int = 0
+    torn_bytes: int = 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        self.whole_bytes = self.torn_bytes = 0
+        try:
+            size = self.file.stat().st_size
+        except FileNotFoundError:
+            fix = "name a journal written by `draftgate gate` or `draftgate replay`"
+            raise InputError(f"{self.file}: no such file", fix) from None
+        if size == 0:
+            return
+        with (
+            self.file.open("rb") as handle,
+            mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ) as data,
+        ):
+            yield from self._lines(data)
+
+    def damaged(self, why: str) -> InputError:
+        """The error for the frame being read."""
+        fix = "restore the file from a copy, or replay again into another output folder"
+        return InputError(f"{self.file}, byte {self.whole_bytes}: {why}", fix)
+
+    def _lines(self, data: mmap.mmap) -> Iterator[bytes]:
+        while self.whole_bytes < len(data):
+            frame = _frame(data, self.whole_bytes)
+            if frame is None:
+                if _frame_after(data, self.whole_bytes + 1):
+                    raise self.damaged("the zstd frame is damaged, and whole frames follow it")
+                self.torn_bytes = len(data) - self.whole_bytes
+                return
+            content, length = frame
+            yield from content.splitlines()
+            self.whole_bytes += length
+
+
+class FrameWriter:
+    """Appends lines to one file; a second writer of the same file is refused.
+
+    `torn_bytes` tells how much of a torn tail was cut off on opening. Raises InputError where the
+    file is locked or damaged before its tail.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        file.parent.mkdir(parents=True, exist_ok=True)
+        self._compressor = zstandard.ZstdCompressor(level=3, write_checksum=True)
+        self._fd = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        try:
+            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self.torn_bytes = self._cut_torn_tail()
+        except BlockingIOError:
+            os.close(self._fd)
+            fix = "wait until the other run has ended, or give this one another output folder"
+            raise InputError(f"{file}: another process is writing this file", fix) from None
+        except BaseException:
+            os.close(self._fd)
+            raise
+
+    def append(self, line: bytes) -> None:
+        """Write one line, newline included, as one whole frame."""
+        frame = self._compressor.compress(line)
+        while frame:
+            frame = frame[os.write(self._fd, frame) :]
+
+    def close(self) -> None:
+        """Flush to the disk and give the file free. May be called again."""
+        if self._fd >= 0:
+            os.fsync(self._fd)
+            os.close(self._fd)
+            self._fd = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _cut_torn_tail(self) -> int:
+        reader = FrameReader(self.file)
+        for _ in reader:
+            pass
+        if reader.torn_bytes:
+            os.ftruncate(self._fd, reader.whole_bytes)
+        return reader.torn_bytes
+
+
+def _frame(data: mmap.mmap, start: int) -> tuple[bytes, int] | None:
+    """(content, length in bytes) of the frame at `start`, or None where none is whole."""
+    decompressor = zstandard.ZstdDecompressor().decompressobj()
+    content, at = [], start
+    try:
+        while not decompressor.eof and at < len(data):
+            content.append(decompressor.decompress(data[at : at + READ_BYTES]))
+            at += READ_BYTES
+    except zstandard.ZstdError:
+        return None
+    if not decompressor.eof:
+        return None
+    return b"".join(content), min(at, len(data)) - len(decompressor.unused_data) - start
+
+
+def _frame_after(data: mmap.mmap, start: int) -> bool:
+    """Whether some whole frame begins at or after `start`."""
+    while (start := data.find(FRAME_MAGIC, start)) >= 0:
+        if _frame(data, start) is not None:
+            return True
+        start += 1
+    return False
