@@ -1,0 +1,106 @@
+"""Plain questions to a running server: health, version, models, metrics, token counts."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self
+
+import aiohttp
+import orjson
+
+from replay.client import CONNECT_TIMEOUT_S
+from traces.capture_record import encode_json
+from traces.errors import ServerError
+
+ANSWER_TIMEOUT_S = 60.0
+TOKENIZED_FIELDS = ("messages", "tools", "chat_template_kwargs", "chat_template")
+"""What of a chat request decides its prompt, and ``/tokenize`` accepts."""
+
+
+class Endpoint:
+    """One server, by its root URL. Raises ServerError where it cannot be reached.
+
+    async with Endpoint("http://127.0.0.1:8000") as server:
+        await server.get_json("/version")            # {"version": "0.32.0"}
+    """
+
+    def __init__(
+        self, base_url: str, *, api_key: str = "", timeout_s: float = ANSWER_TIMEOUT_S
+    ) -> None:
+        self.base_url = base_url.rstrip("/").removesuffix("/v1")
+        self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+        self._timeout = aiohttp.ClientTimeout(total=timeout_s, sock_connect=CONNECT_TIMEOUT_S)
+        self._http: aiohttp.ClientSession | None = None
+
+    async def __aenter__(self) -> Self:
+        self._http = aiohttp.ClientSession(headers=self._headers, timeout=self._timeout)
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._http is not None:
+            await self._http.close()
+            self._http = None
+
+    async def get_json(self, route: str) -> Any | None:
+        """The answer, or None for any status but 200 and for what is no JSON."""
+        status, body = await self._ask("GET", route, None)
+        return _json(status, body)
+
+    async def get_text(self, route: str) -> str | None:
+        """The answer as text, or None for any status but 200."""
+        status, body = await self._ask("GET", route, None)
+        return body.decode(errors="replace") if status == 200 else None
+
+    async def post_json(self, route: str, request: Mapping[str, Any]) -> Any | None:
+        """As `get_json`, for a POST."""
+        status, body = await self._ask("POST", route, encode_json(request))
+        return _json(status, body)
+
+    async def tokenize(self, model: str, chat: Mapping[str, Any]) -> "Tokenized | None":
+        """The prompt of a chat request, or None where the server does not say."""
+        fields = {name: chat[name] for name in TOKENIZED_FIELDS if chat.get(name) is not None}
+        answer = await self.post_json("/tokenize", {"model": model, **fields})
+        if not isinstance(answer, dict) or not isinstance(answer.get("tokens"), list):
+            return None
+        return Tokenized(tuple(answer["tokens"]), answer.get("max_model_len"))
+
+    async def _ask(self, method: str, route: str, body: bytes | None) -> tuple[int, bytes]:
+        if self._http is None:
+            raise RuntimeError("use the endpoint inside `async with`")
+        headers = {"Content-Type": "application/json"} if body is not None else {}
+        url = self.base_url + route
+        try:
+            async with self._http.request(method, url, data=body, headers=headers) as answer:
+                if answer.status in (401, 403):
+                    raise ServerError(
+                        f"{url} refuses access (status {answer.status})",
+                        "name the variable that holds the key in `api_key_env`",
+                    )
+                return answer.status, await answer.read()
+        except (aiohttp.ClientError, OSError, TimeoutError) as problem:
+            text = str(problem) or type(problem).__name__
+            raise ServerError(
+                f"{url} cannot be reached: {text}", "check the URL, and that the server is up"
+            ) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Tokenized:
+    """Prompt token ids, and the server's context length in tokens (prompt and output)."""
+
+    ids: tuple[int, ...]
+    max_model_len: int | None
+
+
+def _json(status: int, body: bytes) -> Any | None:
+    if status != 200:
+        return None
+    try:
+        return orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return None

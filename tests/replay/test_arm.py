@@ -1,0 +1,220 @@
+"""An arm sends each turn once, in order, and keeps whatever came of it."""
+
+import asyncio
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scripted_server import Answer, Script, ScriptedServer, Seen, scripted
+
+from replay.arm import ArmPlan, ArmResult, run_arm
+from replay.job import Job
+from replay.server import free_port
+from traces.capture import Capture
+from traces.errors import InputError, ServerError
+from traces.journal import JournalReader
+
+TOO_LONG = b"""{"error": {"message": "This model's maximum context length is 16 tokens.",
+ "type": "BadRequestError", "param": "input_tokens", "code": 400}}"""
+
+
+def jobs(sessions: int, turns: int) -> list[list[Job]]:
+    return [
+        [Job(f"s{s}", f"t{t}", {"session": f"s{s}", "turn": f"t{t}"}) for t in range(turns)]
+        for s in range(sessions)
+    ]
+
+
+def plan(*urls: str, concurrency: int = 2, **more: Any) -> ArmPlan:
+    return ArmPlan("r1", "candidate", "main", urls, concurrency, retry_wait_s=0.01, **more)
+
+
+def replay(
+    tmp_path: Path, script: Script, sessions: list[list[Job]], **more: Any
+) -> tuple[ArmResult, ScriptedServer, list[Capture]]:
+    """Run one arm against one scripted server."""
+    file = tmp_path / "j.jsonl.zst"
+
+    async def run() -> tuple[ArmResult, ScriptedServer]:
+        async with scripted(script) as server:
+            return await run_arm(plan(server.url, **more), sessions, file), server
+
+    result, server = asyncio.run(run())
+    return result, server, list(JournalReader(file))
+
+
+def turn(seen: Seen) -> tuple[str, str]:
+    return seen.body["session"], seen.body["turn"]
+
+
+def test_all_turns_are_sent_once_in_session_order_at_the_concurrency(tmp_path: Path) -> None:
+    result, server, captures = replay(
+        tmp_path, lambda seen: Answer(gap_s=0.01), jobs(5, 4), concurrency=3
+    )
+    assert (result.sent, result.resumed, result.failed, result.skipped) == (20, 0, 0, {})
+    for session in range(5):
+        sent = [turn(s)[1] for s in server.seen if turn(s)[0] == f"s{session}"]
+        assert sent == ["t0", "t1", "t2", "t3"]
+    assert max(s.in_flight for s in server.seen) == 3
+    assert {(c.key.session, c.key.turn) for c in captures} == {turn(s) for s in server.seen}
+    assert {(c.key.run, c.key.path, c.key.arm) for c in captures} == {("r1", "candidate", "main")}
+
+
+def test_a_session_sticks_to_one_url_and_all_urls_are_used(tmp_path: Path) -> None:
+    async def run() -> list[set[str]]:
+        async with scripted(lambda s: Answer()) as one, scripted(lambda s: Answer()) as two:
+            await run_arm(plan(one.url, two.url), jobs(12, 3), tmp_path / "j.zst")
+            return [{turn(seen)[0] for seen in server.seen} for server in (one, two)]
+
+    first, second = asyncio.run(run())
+    assert first
+    assert second
+    assert not first & second
+    assert len(first | second) == 12
+
+
+def test_a_second_run_sends_nothing_twice(tmp_path: Path) -> None:
+    replay(tmp_path, lambda seen: Answer(), jobs(3, 2))
+    result, server, captures = replay(tmp_path, lambda seen: Answer(), jobs(3, 4))
+    assert (result.resumed, result.sent) == (6, 6)
+    assert {turn(s)[1] for s in server.seen} == {"t2", "t3"}
+    assert len(captures) == 12
+
+
+def test_a_changed_request_under_the_same_run_id_is_refused(tmp_path: Path) -> None:
+    replay(tmp_path, lambda seen: Answer(), jobs(1, 1))
+    changed = [[replace(jobs(1, 1)[0][0], request={"session": "s0", "turn": "t0", "seed": 1})]]
+    with pytest.raises(InputError, match="session s0, turn t0: the journal holds another request"):
+        replay(tmp_path, lambda seen: Answer(), changed)
+
+
+def test_a_turn_of_which_nothing_came_is_tried_again_and_every_attempt_kept(
+    tmp_path: Path,
+) -> None:
+    tries: Counter[tuple[str, str]] = Counter()
+
+    def script(seen: Seen) -> Answer:
+        tries[turn(seen)] += 1
+        broken = turn(seen) == ("s0", "t1") and tries[turn(seen)] <= 2
+        return Answer(drop="before") if broken else Answer()
+
+    result, _, captures = replay(tmp_path, script, jobs(2, 3))
+    assert (result.sent, result.failed) == (6, 0)
+    attempts = [(c.key.attempt, c.ended) for c in captures if c.key.turn == "t1"][:4]
+    assert [a for a in attempts if a[1] == "error"] == [(0, "error"), (1, "error")]
+    assert (2, "done") in attempts
+
+
+def test_a_stream_that_breaks_in_the_middle_is_not_tried_again(tmp_path: Path) -> None:
+    broken = Answer(writes=[b"data: {}\n\n"], gap_s=0.02, drop="after")
+    result, server, captures = replay(tmp_path, lambda seen: broken, jobs(1, 2))
+    assert (result.sent, len(server.seen)) == (2, 2)
+    assert [c.ended for c in captures] == ["error", "error"]
+
+
+def test_a_time_out_counts_against_the_path_and_is_not_tried_again(tmp_path: Path) -> None:
+    result, server, captures = replay(
+        tmp_path, lambda seen: Answer(hang_s=3), jobs(1, 1), timeout_s=0.2
+    )
+    assert (result.sent, len(server.seen)) == (1, 1)
+    assert captures[0].ended == "timeout"
+
+
+def test_a_turn_too_long_is_skipped_with_the_server_s_reason_also_after_resume(
+    tmp_path: Path,
+) -> None:
+    def script(seen: Seen) -> Answer:
+        long = seen.body["turn"] == "t1"
+        return Answer(writes=[TOO_LONG], status=400) if long else Answer()
+
+    reason = "This model's maximum context length is 16 tokens."
+    for _ in range(2):
+        result, _, _ = replay(tmp_path, script, jobs(2, 2))
+        assert result.skipped == {("s0", "t1"): reason, ("s1", "t1"): reason}
+        assert result.done == 4
+
+
+def test_another_refusal_is_an_answer_not_a_skip(tmp_path: Path) -> None:
+    body = b'{"error": {"message": "min_p is not supported with speculative decoding"}}'
+    result, _, captures = replay(tmp_path, lambda s: Answer(writes=[body], status=400), jobs(1, 1))
+    assert (result.sent, result.skipped, captures[0].status) == (1, {}, 400)
+
+
+def test_a_server_that_is_gone_ends_the_run_and_finished_turns_stay(tmp_path: Path) -> None:
+    file = tmp_path / "j.jsonl.zst"
+
+    async def run() -> None:
+        async with scripted(lambda seen: Answer()) as server:
+            await run_arm(plan(server.url), jobs(2, 1), file)
+        await run_arm(plan(server.url, retries=1), jobs(2, 4), file)
+
+    with pytest.raises(
+        ServerError, match=r"path candidate: http://127\.0\.0\.1:\d+ gives no answer"
+    ):
+        asyncio.run(run())
+    captures = list(JournalReader(file))
+    assert sum(c.status == 200 for c in captures) == 2
+    assert any(c.status is None for c in captures)
+
+    result, server, _ = replay(tmp_path, lambda seen: Answer(), jobs(2, 4))
+    assert (result.resumed, result.sent) == (2, 6)
+    assert len(server.seen) == 6
+
+
+def test_a_dead_launched_server_is_reported_in_its_own_words(tmp_path: Path) -> None:
+    def dead() -> None:
+        raise ServerError("path candidate: the vLLM server ended; last words", "fix it")
+
+    async def run() -> None:
+        url = f"http://127.0.0.1:{free_port()}"
+        await run_arm(plan(url), jobs(3, 3), tmp_path / "j.zst", check_alive=dead)
+
+    with pytest.raises(ServerError, match="last words") as caught:
+        asyncio.run(run())
+    assert caught.value.fix == "fix it"
+
+
+def test_cancelling_leaves_whole_records_and_no_open_journal(tmp_path: Path) -> None:
+    file = tmp_path / "j.jsonl.zst"
+
+    def script(seen: Seen) -> Answer:
+        return Answer(hang_s=0 if seen.body["turn"] == "t0" else 60)
+
+    async def run() -> None:
+        async with scripted(script) as server:
+            arm = asyncio.create_task(run_arm(plan(server.url), jobs(2, 2), file))
+            while len(server.seen) < 4:
+                await asyncio.sleep(0.01)
+            arm.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await arm
+
+    asyncio.run(run())
+    assert [c.key.turn for c in JournalReader(file)] == ["t0", "t0"]
+    result, _, _ = replay(tmp_path, lambda seen: Answer(), jobs(2, 2))
+    assert (result.resumed, result.sent) == (2, 2)
+
+
+def test_progress_counts_every_turn_dealt_with(tmp_path: Path) -> None:
+    counts: list[int] = []
+
+    async def run() -> None:
+        async with scripted(lambda seen: Answer()) as server:
+            file = tmp_path / "j.zst"
+            await run_arm(plan(server.url), jobs(2, 3), file, progress=counts.append)
+
+    asyncio.run(run())
+    assert counts == [1, 2, 3, 4, 5, 6]
+
+
+def test_pacing_spreads_the_starts_of_sessions(tmp_path: Path) -> None:
+    _, _, captures = replay(tmp_path, lambda seen: Answer(), jobs(3, 1), concurrency=3, pace_s=0.2)
+    starts = sorted(c.sent_at for c in captures)
+    assert starts[2] - starts[0] >= 0.35
+
+
+def test_a_path_without_url_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ServerError, match="path candidate: no URL"):
+        asyncio.run(run_arm(plan(), jobs(1, 1), tmp_path / "j.zst"))

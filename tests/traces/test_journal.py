@@ -1,0 +1,186 @@
+"""The journal keeps every whole capture, whatever happens to its writer."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import zstandard
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from traces.capture import Capture, CaptureKey
+from traces.capture_record import decode_record, encode_record
+from traces.errors import InputError
+from traces.journal import JournalReader, JournalWriter, journal_path
+
+
+def capture(turn: str = "t1", text: str | bytes = 'data: {"x": 1}\n\n') -> Capture:
+    return Capture(
+        key=CaptureKey("r1", "candidate", "main", "s1", turn),
+        request={"messages": [{"role": "user", "content": "häß\n"}], "temperature": 0.0},
+        status=200,
+        sent_at=1764429485.25,
+        events=((1.5, text), (2.25, b"\xe2\x82")),
+        ended="done",
+        headers={"content-type": "text/event-stream"},
+    )
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=10,
+)
+reads = st.tuples(st.floats(0, 1e7), st.binary(max_size=40).map(lambda b: b"\xff" + b) | st.text())
+captures = st.builds(
+    Capture,
+    key=st.builds(
+        CaptureKey, st.text(), st.text(), st.text(), st.text(), st.text(), st.integers(0, 9)
+    ),
+    request=st.dictionaries(st.text(), json_values, max_size=4),
+    status=st.none() | st.integers(100, 599),
+    sent_at=st.floats(0, 4e9),
+    events=st.lists(reads, max_size=5).map(tuple),
+    ended=st.sampled_from(["done", "closed", "error", "timeout"]),
+    headers=st.dictionaries(st.text(), st.text(), max_size=2),
+    error=st.none() | st.text(),
+)
+
+
+@given(captures)
+def test_a_record_reads_back_as_the_same_capture(original: Capture) -> None:
+    line = encode_record(original)
+    assert line.count(b"\n") == 1
+    assert line.endswith(b"\n")
+    assert decode_record(line) == original
+
+
+def test_a_lone_surrogate_of_a_recorded_session_survives(tmp_path: Path) -> None:
+    original = Capture(
+        CaptureKey("r", "p", "a", "s", "t"), {"c": "\ud800"}, None, 0.0, (), "error", error="x"
+    )
+    file = tmp_path / "j.jsonl.zst"
+    with JournalWriter(file) as writer:
+        writer.add(original)
+    assert list(JournalReader(file)) == [original]
+
+
+def test_captures_come_back_in_order_and_as_plain_zstd_json_lines(tmp_path: Path) -> None:
+    file = journal_path(tmp_path / "new", "candidate", "main")
+    with JournalWriter(file) as writer:
+        writer.add(capture("t1"))
+        writer.add(capture("t2"))
+    reader = JournalReader(file)
+    assert [c.key.turn for c in reader] == ["t1", "t2"]
+    assert reader.torn_bytes == 0
+    with file.open("rb") as raw:
+        plain = zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True).read()
+    assert [json.loads(line)["turn"] for line in plain.splitlines()] == ["t1", "t2"]
+
+
+@pytest.mark.parametrize("name", ["run", "path", "session", "turn", "attempt", "request"])
+def test_a_record_without_a_needed_field_is_named_with_file_and_byte(
+    tmp_path: Path, name: str
+) -> None:
+    line = encode_record(capture()).replace(f'"{name}":'.encode(), b'"other":', 1)
+    file = tmp_path / "j.jsonl.zst"
+    file.write_bytes(zstandard.compress(line))
+    with pytest.raises(InputError, match=r"j\.jsonl\.zst, byte 0: not a capture record"):
+        list(JournalReader(file))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(cut=st.integers(min_value=1))
+def test_a_tail_torn_anywhere_costs_one_record_and_is_cut_before_appending(
+    tmp_path: Path, cut: int
+) -> None:
+    file = tmp_path / "j.jsonl.zst"
+    file.unlink(missing_ok=True)
+    with JournalWriter(file) as writer:
+        writer.add(capture("t1"))
+        first = file.stat().st_size
+        writer.add(capture("t2"))
+    whole = file.stat().st_size
+    end = first + cut % (whole - first)
+    os.truncate(file, end)
+    reader = JournalReader(file)
+    assert [c.key.turn for c in reader] == ["t1"]
+    assert reader.torn_bytes == end - first
+    with JournalWriter(file) as writer:
+        assert writer.torn_bytes == end - first
+        writer.add(capture("t3"))
+    assert [c.key.turn for c in JournalReader(file)] == ["t1", "t3"]
+
+
+def test_a_tail_of_zeros_left_by_a_power_cut_is_torn_too(tmp_path: Path) -> None:
+    file = tmp_path / "j.jsonl.zst"
+    with JournalWriter(file) as writer:
+        writer.add(capture())
+    with file.open("ab") as handle:
+        handle.write(bytes(500))
+    reader = JournalReader(file)
+    assert len(list(reader)) == 1
+    assert reader.torn_bytes == 500
+
+
+def test_damage_before_the_tail_is_an_error_and_nothing_is_cut(tmp_path: Path) -> None:
+    file = tmp_path / "j.jsonl.zst"
+    with JournalWriter(file) as writer:
+        writer.add(capture("t1"))
+        writer.add(capture("t2"))
+    data = bytearray(file.read_bytes())
+    data[40] ^= 0xFF
+    file.write_bytes(data)
+    with pytest.raises(InputError, match="byte 0: the zstd frame is damaged"):
+        list(JournalReader(file))
+    with pytest.raises(InputError, match="damaged"):
+        JournalWriter(file)
+    assert file.read_bytes() == data
+
+
+def test_a_second_writer_is_refused_until_the_first_has_ended(tmp_path: Path) -> None:
+    file = tmp_path / "j.jsonl.zst"
+    with JournalWriter(file), pytest.raises(InputError, match="another process is writing"):
+        JournalWriter(file)
+    JournalWriter(file).close()
+
+
+def test_a_missing_journal_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"none\.zst: no such file"):
+        list(JournalReader(tmp_path / "none.zst"))
+
+
+ENDLESS_WRITER = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[2])
+from test_journal import capture
+from traces.journal import JournalWriter
+with JournalWriter(Path(sys.argv[1])) as writer:
+    number = 0
+    while True:
+        writer.add(capture(str(number), "x" * 20000))
+        number += 1
+        print(number, flush=True)
+"""
+
+
+def test_kill_9_loses_at_most_the_record_being_written(tmp_path: Path, root: Path) -> None:
+    file = tmp_path / "j.jsonl.zst"
+    command = [sys.executable, "-c", ENDLESS_WRITER, str(file), str(Path(__file__).parent)]
+    for _ in range(3):
+        before = len(list(JournalReader(file))) if file.exists() else 0
+        with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=root) as process:
+            assert process.stdout is not None
+            acknowledged = 0
+            while acknowledged < 50:
+                acknowledged = int(process.stdout.readline())
+            process.send_signal(signal.SIGKILL)
+            acknowledged = max([acknowledged, *map(int, process.stdout.read().split())])
+        turns = [c.key.turn for c in JournalReader(file)][before:]
+        assert turns == [str(n) for n in range(len(turns))]
+        assert len(turns) >= acknowledged
