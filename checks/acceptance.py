@@ -1,0 +1,162 @@
+"""ACCEPTANCE_*: an acceptance profile against a reference profile.
+
+c_0 = accepted_per_pos[0] / num_drafts, c_i = accepted_per_pos[i] / accepted_per_pos[i-1]. A row is
+paired with the reference row of the same boundary and context band.
+
+    DEAD         accepted per draft below 10% of the reference over all rows; excludes the others
+    COLLAPSE     c_0 below 50% of the reference in a row
+    STICKY       a band with c_0 >= 50% at an earlier visit is below 50% at a later one
+    DEPTH_DECAY  c_0 >= 90% of the reference and some deeper c_i below 60% of it
+
+Rows with fewer than 100 drafts on either side, or whose counters contradict each other, are not
+judged; without a reference none of these codes arises.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from checks.counters import row_counters, step_counters
+from checks.drafter_config import judge_drafter_config
+from checks.observation import Observation, Observations
+from checks.profile_row import ProfileRow
+
+MIN_DRAFTS = 100
+DEAD_SHARE = Fraction(10, 100)
+HEALTHY_SHARE = Fraction(50, 100)
+FIRST_KEPT_SHARE = Fraction(90, 100)
+DEEP_LOST_SHARE = Fraction(60, 100)
+
+Pair = tuple[ProfileRow, ProfileRow]
+
+
+def judge_profile(acceptance: Mapping[str, Any]) -> Observations:
+    """Judge the `acceptance` part of a case file, or of a run written in the same words.
+
+    ``{"profile": rows, "reference": rows, "steps": [...], "order": [...], "completion_tokens": n,
+    "draft_config": {...}, "effective_config": {...}}``; every part may be absent. Raises KeyError
+    where a profile row lacks a counter.
+    """
+    profile = [ProfileRow.from_mapping(row) for row in acceptance.get("profile") or ()]
+    reference = [ProfileRow.from_mapping(row) for row in acceptance.get("reference") or ()]
+    counters = [o for row in profile for o in row_counters(row)]
+    counters += step_counters(acceptance.get("steps") or (), acceptance.get("completion_tokens"))
+    result = compare_profiles(profile, reference) + Observations(tuple(counters))
+    if "draft_config" in acceptance or "effective_config" in acceptance:
+        result += judge_drafter_config(
+            acceptance.get("draft_config"), acceptance.get("effective_config")
+        )
+    return result
+
+
+def compare_profiles(
+    profile: Sequence[ProfileRow], reference: Sequence[ProfileRow]
+) -> Observations:
+    """The ACCEPTANCE_* codes of `profile` against `reference`, and the rows not judged."""
+    if not profile:
+        return Observations()
+    if not reference:
+        return Observations(not_judged=("ACCEPTANCE_*: no reference profile",))
+    pairs: list[Pair] = []
+    not_judged: list[str] = []
+    for row in profile:
+        partner = _partner(row, reference)
+        reason = _unfit(row, partner)
+        if partner is None or reason:
+            not_judged.append(f"ACCEPTANCE_* of {row.name}: {reason}")
+        else:
+            pairs.append((row, partner))
+    seen = _dead(pairs) or [*_collapse(pairs), *_sticky(pairs), *_depth_decay(pairs)]
+    return Observations(tuple(seen), tuple(not_judged))
+
+
+def _partner(row: ProfileRow, reference: Iterable[ProfileRow]) -> ProfileRow | None:
+    for other in reference:
+        same = (other.boundary, other.context_bucket) == (row.boundary, row.context_bucket)
+        if same and other.visit in (None, row.visit):
+            return other
+    return None
+
+
+def _unfit(row: ProfileRow, partner: ProfileRow | None) -> str:
+    """Why a row cannot be judged; empty where it can."""
+    if partner is None:
+        return "the reference has no such row"
+    fewest = min(row.num_drafts, partner.num_drafts)
+    if fewest < MIN_DRAFTS:
+        return f"{fewest} drafts are too few (at least {MIN_DRAFTS})"
+    if row_counters(row) or row_counters(partner):
+        return "its counters, or the reference's, contradict each other"
+    return ""
+
+
+def _dead(pairs: Sequence[Pair]) -> list[Observation]:
+    here, there = (
+        Fraction(
+            sum(p[side].num_accepted_tokens for p in pairs),
+            max(1, sum(p[side].num_drafts for p in pairs)),
+        )
+        for side in (0, 1)
+    )
+    if not pairs or here >= DEAD_SHARE * there:
+        return []
+    message = f"{float(here):.3f} draft tokens accepted per draft, reference {float(there):.3f}"
+    evidence = {"accepted_per_draft": float(here), "reference": float(there)}
+    return [Observation("ACCEPTANCE_DEAD", message, evidence)]
+
+
+def _share(pair: Pair, position: int) -> Fraction | None:
+    """c_i over the reference's c_i; `None` where either is missing or the reference's is 0."""
+    here, there = (row.conditional(position) for row in pair)
+    return here / there if here is not None and there else None
+
+
+def _healthy(pair: Pair) -> bool | None:
+    share = _share(pair, 0)
+    return None if share is None else share >= HEALTHY_SHARE
+
+
+def _collapse(pairs: Iterable[Pair]) -> list[Observation]:
+    return [
+        Observation("ACCEPTANCE_COLLAPSE", _lost(pair, 0), _evidence(pair))
+        for pair in pairs
+        if _healthy(pair) is False
+    ]
+
+
+def _sticky(pairs: Iterable[Pair]) -> list[Observation]:
+    healthy_at: dict[tuple[str, str], int] = {}
+    seen = []
+    for pair in sorted((p for p in pairs if p[0].visit is not None), key=lambda p: p[0].visit or 0):
+        row = pair[0]
+        key = (row.boundary, row.context_bucket)
+        if _healthy(pair):
+            healthy_at.setdefault(key, row.visit or 0)
+        elif _healthy(pair) is False and key in healthy_at:
+            message = f"{_lost(pair, 0)}; it was healthy at visit {healthy_at[key]}"
+            seen.append(Observation("ACCEPTANCE_STICKY", message, _evidence(pair)))
+    return seen
+
+
+def _depth_decay(pairs: Iterable[Pair]) -> list[Observation]:
+    seen = []
+    for pair in pairs:
+        first = _share(pair, 0)
+        if first is None or first < FIRST_KEPT_SHARE:
+            continue
+        for position in range(1, len(pair[0].accepted_per_pos)):
+            share = _share(pair, position)
+            if share is not None and share < DEEP_LOST_SHARE:
+                message = _lost(pair, position)
+                seen.append(Observation("ACCEPTANCE_DEPTH_DECAY", message, _evidence(pair)))
+                break
+    return seen
+
+
+def _lost(pair: Pair, position: int) -> str:
+    here, there = (float(row.conditional(position) or 0) for row in pair)
+    return f"{pair[0].name}: c_{position} is {here:.3f}, reference {there:.3f}"
+
+
+def _evidence(pair: Pair) -> dict[str, Any]:
+    return {"profile": pair[0].as_mapping(), "reference": pair[1].as_mapping()}
