@@ -18,7 +18,14 @@ from typing import Any
 
 from checks.counters import row_counters, step_counters
 from checks.drafter_config import judge_drafter_config
-from checks.observation import Observation, Observations
+from checks.findings import (
+    ACCEPTANCE_COLLAPSE,
+    ACCEPTANCE_DEAD,
+    ACCEPTANCE_DEPTH_DECAY,
+    ACCEPTANCE_STICKY,
+    Finding,
+    NotJudged,
+)
 from checks.profile_row import ProfileRow
 
 MIN_DRAFTS = 100
@@ -27,10 +34,12 @@ HEALTHY_SHARE = Fraction(50, 100)
 FIRST_KEPT_SHARE = Fraction(90, 100)
 DEEP_LOST_SHARE = Fraction(60, 100)
 
+JUDGED = (ACCEPTANCE_DEAD, ACCEPTANCE_COLLAPSE, ACCEPTANCE_STICKY, ACCEPTANCE_DEPTH_DECAY)
+
 Pair = tuple[ProfileRow, ProfileRow]
 
 
-def judge_profile(acceptance: Mapping[str, Any]) -> Observations:
+def judge_profile(acceptance: Mapping[str, Any]) -> list[Finding | NotJudged]:
     """Judge the `acceptance` part of a case file, or of a run written in the same words.
 
     ``{"profile": rows, "reference": rows, "steps": [...], "order": [...], "completion_tokens": n,
@@ -39,9 +48,10 @@ def judge_profile(acceptance: Mapping[str, Any]) -> Observations:
     """
     profile = [ProfileRow.from_mapping(row) for row in acceptance.get("profile") or ()]
     reference = [ProfileRow.from_mapping(row) for row in acceptance.get("reference") or ()]
-    counters = [o for row in profile for o in row_counters(row)]
-    counters += step_counters(acceptance.get("steps") or (), acceptance.get("completion_tokens"))
-    result = compare_profiles(profile, reference) + Observations(tuple(counters))
+    result = compare_profiles(profile, reference)
+    for row in profile:
+        result += row_counters(row)
+    result += step_counters(acceptance.get("steps") or (), acceptance.get("completion_tokens"))
     if "draft_config" in acceptance or "effective_config" in acceptance:
         result += judge_drafter_config(
             acceptance.get("draft_config"), acceptance.get("effective_config")
@@ -51,23 +61,23 @@ def judge_profile(acceptance: Mapping[str, Any]) -> Observations:
 
 def compare_profiles(
     profile: Sequence[ProfileRow], reference: Sequence[ProfileRow]
-) -> Observations:
+) -> list[Finding | NotJudged]:
     """The ACCEPTANCE_* codes of `profile` against `reference`, and the rows not judged."""
     if not profile:
-        return Observations()
+        return []
     if not reference:
-        return Observations(not_judged=("ACCEPTANCE_*: no reference profile",))
+        return [NotJudged(code, "no reference profile") for code in JUDGED]
     pairs: list[Pair] = []
-    not_judged: list[str] = []
+    not_judged: list[NotJudged] = []
     for row in profile:
         partner = _partner(row, reference)
         reason = _unfit(row, partner)
         if partner is None or reason:
-            not_judged.append(f"ACCEPTANCE_* of {row.name}: {reason}")
+            not_judged += [NotJudged(code, f"{row.name}: {reason}") for code in JUDGED]
         else:
             pairs.append((row, partner))
     seen = _dead(pairs) or [*_collapse(pairs), *_sticky(pairs), *_depth_decay(pairs)]
-    return Observations(tuple(seen), tuple(not_judged))
+    return [*seen, *not_judged]
 
 
 def _partner(row: ProfileRow, reference: Iterable[ProfileRow]) -> ProfileRow | None:
@@ -90,7 +100,7 @@ def _unfit(row: ProfileRow, partner: ProfileRow | None) -> str:
     return ""
 
 
-def _dead(pairs: Sequence[Pair]) -> list[Observation]:
+def _dead(pairs: Sequence[Pair]) -> list[Finding]:
     here, there = (
         Fraction(
             sum(p[side].num_accepted_tokens for p in pairs),
@@ -102,7 +112,7 @@ def _dead(pairs: Sequence[Pair]) -> list[Observation]:
         return []
     message = f"{float(here):.3f} draft tokens accepted per draft, reference {float(there):.3f}"
     evidence = {"accepted_per_draft": float(here), "reference": float(there)}
-    return [Observation("ACCEPTANCE_DEAD", message, evidence)]
+    return [Finding(ACCEPTANCE_DEAD, message, detail=evidence)]
 
 
 def _share(pair: Pair, position: int) -> Fraction | None:
@@ -116,15 +126,15 @@ def _healthy(pair: Pair) -> bool | None:
     return None if share is None else share >= HEALTHY_SHARE
 
 
-def _collapse(pairs: Iterable[Pair]) -> list[Observation]:
+def _collapse(pairs: Iterable[Pair]) -> list[Finding]:
     return [
-        Observation("ACCEPTANCE_COLLAPSE", _lost(pair, 0), _evidence(pair))
+        Finding(ACCEPTANCE_COLLAPSE, _lost(pair, 0), detail=_evidence(pair))
         for pair in pairs
         if _healthy(pair) is False
     ]
 
 
-def _sticky(pairs: Iterable[Pair]) -> list[Observation]:
+def _sticky(pairs: Iterable[Pair]) -> list[Finding]:
     healthy_at: dict[tuple[str, str], int] = {}
     seen = []
     for pair in sorted((p for p in pairs if p[0].visit is not None), key=lambda p: p[0].visit or 0):
@@ -134,11 +144,11 @@ def _sticky(pairs: Iterable[Pair]) -> list[Observation]:
             healthy_at.setdefault(key, row.visit or 0)
         elif _healthy(pair) is False and key in healthy_at:
             message = f"{_lost(pair, 0)}; it was healthy at visit {healthy_at[key]}"
-            seen.append(Observation("ACCEPTANCE_STICKY", message, _evidence(pair)))
+            seen.append(Finding(ACCEPTANCE_STICKY, message, detail=_evidence(pair)))
     return seen
 
 
-def _depth_decay(pairs: Iterable[Pair]) -> list[Observation]:
+def _depth_decay(pairs: Iterable[Pair]) -> list[Finding]:
     seen = []
     for pair in pairs:
         first = _share(pair, 0)
@@ -148,7 +158,7 @@ def _depth_decay(pairs: Iterable[Pair]) -> list[Observation]:
             share = _share(pair, position)
             if share is not None and share < DEEP_LOST_SHARE:
                 message = _lost(pair, position)
-                seen.append(Observation("ACCEPTANCE_DEPTH_DECAY", message, _evidence(pair)))
+                seen.append(Finding(ACCEPTANCE_DEPTH_DECAY, message, detail=_evidence(pair)))
                 break
     return seen
 

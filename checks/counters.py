@@ -8,11 +8,11 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from checks.observation import Observation
+from checks.findings import METRIC_NOT_MONOTONE, METRIC_SUM, Finding
 from checks.profile_row import ProfileRow
 
 
-def row_counters(row: ProfileRow) -> list[Observation]:
+def row_counters(row: ProfileRow) -> list[Finding]:
     """Contradictions inside one profile row.
 
     Accepted counts never rise with the position; they sum to `num_accepted_tokens`; position 0 is
@@ -23,7 +23,7 @@ def row_counters(row: ProfileRow) -> list[Observation]:
     for i, (before, here) in enumerate(itertools.pairwise(per_position), 1):
         if here > before:
             message = f"{row.name}: position {i} accepted {here}, more than the {before} before it"
-            seen.append(Observation("METRIC_NOT_MONOTONE", message, row.as_mapping()))
+            seen.append(Finding(METRIC_NOT_MONOTONE, message, detail=row.as_mapping()))
     faults = []
     if sum(per_position) != total:
         faults.append(f"accepted per position sums to {sum(per_position)}, counter says {total}")
@@ -33,13 +33,13 @@ def row_counters(row: ProfileRow) -> list[Observation]:
         faults.append(f"{total} tokens accepted of {row.num_draft_tokens} drafted")
     if min(row.num_drafts, row.num_draft_tokens, total, *per_position) < 0:
         faults.append("a counter is negative")
-    seen += [Observation("METRIC_SUM", f"{row.name}: {f}", row.as_mapping()) for f in faults]
+    seen += [_sum(f"{row.name}: {f}", row.as_mapping()) for f in faults]
     return seen
 
 
 def step_counters(
     steps: Sequence[Mapping[str, Any]], completion_tokens: int | None
-) -> list[Observation]:
+) -> list[Finding]:
     """Contradictions between steps and what they committed.
 
     A step ``{"drafted": 3, "accepted": 2, "committed": 3}`` commits accepted + 1 tokens; the
@@ -47,7 +47,7 @@ def step_counters(
     together commit `completion_tokens`.
     """
     seen = [
-        Observation("METRIC_SUM", f"step {i}: {fault}", dict(step))
+        _sum(f"step {i}: {fault}", dict(step))
         for i, step in enumerate(steps)
         for fault in _step_faults(step)
     ]
@@ -57,7 +57,7 @@ def step_counters(
         if total != completion_tokens:
             message = f"steps commit {total} tokens, completion_tokens is {completion_tokens}"
             evidence = {"committed": total, "completion_tokens": completion_tokens}
-            seen.append(Observation("METRIC_SUM", message, evidence))
+            seen.append(_sum(message, evidence))
     return seen
 
 
@@ -73,3 +73,7 @@ def _step_faults(step: Mapping[str, Any]) -> Iterable[str]:
         yield f"committed {committed}, more than accepted + 1 = {accepted + 1}"
     if committed < accepted + 1 and not step.get("terminal"):
         yield f"committed {committed}, not the terminal step's, and below {accepted + 1}"
+
+
+def _sum(message: str, evidence: dict[str, Any]) -> Finding:
+    return Finding(METRIC_SUM, message, detail=evidence)

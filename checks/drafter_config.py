@@ -8,30 +8,29 @@ proposes: losing one leaves every output right and costs deep positions their ac
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from checks.observation import Observation, Observations
+from checks.findings import DRAFTER_CONFIG_LOST, Finding, NotJudged
 
 
 def judge_drafter_config(
     draft: Mapping[str, Any] | None, effective: Mapping[str, Any] | None
-) -> Observations:
+) -> list[Finding | NotJudged]:
     """Every boolean true in `draft` must be true in `effective`; absent or false is a lost flag.
 
     Flags are matched by name at any depth: vLLM flattens `eagle_config` and the speculators layout.
     """
     if draft is None or effective is None:
         missing = "checkpoint" if draft is None else "effective"
-        return Observations(not_judged=(f"DRAFTER_CONFIG_LOST: no {missing} drafter config",))
+        return [NotJudged(DRAFTER_CONFIG_LOST, f"no {missing} drafter config")]
     kept = set(_true_flags(effective))
-    seen = tuple(
-        Observation(
-            "DRAFTER_CONFIG_LOST",
+    return [
+        Finding(
+            DRAFTER_CONFIG_LOST,
             f"{flag} is true in the draft checkpoint and not in the config vLLM parsed",
-            {"flag": flag},
+            detail={"flag": flag},
         )
         for flag in dict.fromkeys(_true_flags(draft))
         if flag not in kept
-    )
-    return Observations(seen)
+    ]
 
 
 def _true_flags(config: Mapping[str, Any]) -> Iterator[str]:
