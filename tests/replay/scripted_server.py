@@ -1,4 +1,4 @@
-"""A scripted stand-in for a vLLM server: it does exactly what a test tells it to, faults included."""
+"""A scripted stand-in for a vLLM server: it does what a test tells it to, faults included."""
 
 import asyncio
 import json

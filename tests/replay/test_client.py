@@ -90,9 +90,8 @@ def test_the_key_goes_to_the_server_and_nowhere_else(tmp_path: Path) -> None:
             received.append(seen.headers.get("Authorization"))  # type: ignore[attr-defined]
             return Answer(headers={"Set-Cookie": SECRET, "X-Api-Key": SECRET, "X-Request-Id": "7"})
 
-        async with scripted(script) as server:
-            async with StreamClient(server.url, api_key=SECRET) as client:
-                return await client.send(KEY, {"messages": []})
+        async with scripted(script) as server, StreamClient(server.url, api_key=SECRET) as client:
+            return await client.send(KEY, {"messages": []})
 
     capture = asyncio.run(run())
     assert received == [f"Bearer {SECRET}"]

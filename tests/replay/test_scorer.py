@@ -1,0 +1,135 @@
+"""Scores are read as vLLM writes them, kept, and never invented."""
+
+import asyncio
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scripted_server import Answer, Script, ScriptedServer, Seen, scripted
+
+from replay.scorer import ScorerPlan, score_all
+from replay.server import free_port
+from traces.errors import ServerError
+from traces.score import Score, ScoreRequest
+
+REQUEST = ScoreRequest(prompt=(5, 6, 7), continuation=(8, 9))
+
+
+def entry(*pairs: tuple[int, float]) -> dict[str, Any]:
+    """One position: (id, logprob) pairs, the token that stands there first."""
+    return {
+        str(token): {"logprob": logprob, "rank": rank, "decoded_token": "}},"}
+        for rank, (token, logprob) in enumerate(pairs, 1)
+    }
+
+
+def completion(entries: list[Any] | None) -> Answer:
+    body = {"choices": [{"index": 0, "text": "x", "prompt_logprobs": entries}], "usage": {}}
+    return Answer(writes=[json.dumps(body).encode()], content_type="application/json")
+
+
+GOOD = completion(
+    [None, entry((6, -9.0)), entry((7, -9.0)), entry((8, -0.25)), entry((9, -3.5), (4, -0.5))]
+)
+
+
+def refusal(message: str, status: int = 400) -> Answer:
+    body = {"error": {"message": message, "type": "BadRequestError", "code": status}}
+    return Answer(writes=[json.dumps(body).encode()], status=status)
+
+
+def score(
+    file: Path, script: Script, *requests: ScoreRequest, timeout_s: float = 10.0
+) -> tuple[dict[str, Score], ScriptedServer]:
+    async def run() -> tuple[dict[str, Score], ScriptedServer]:
+        async with scripted(script) as server:
+            plan = ScorerPlan(server.url, "m", timeout_s=timeout_s)
+            return await score_all(plan, requests, file), server
+
+    return asyncio.run(run())
+
+
+def test_each_continuation_token_gets_its_own_and_the_best_logprob(tmp_path: Path) -> None:
+    scores, server = score(tmp_path / "s.zst", lambda seen: GOOD, REQUEST)
+    assert scores == {
+        REQUEST.digest: Score("scored", (-0.25, -3.5), (-0.25, -0.5), (8, 4)),
+    }
+    assert scores[REQUEST.digest].regrets == (0.0, 3.0)
+    sent = server.seen[0]
+    assert sent.route == "/v1/completions"
+    assert sent.body["prompt"] == [5, 6, 7, 8, 9]
+    assert (sent.body["prompt_logprobs"], sent.body["max_tokens"]) == (1, 1)
+    assert (sent.body["temperature"], sent.body["stream"]) == (0.0, False)
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome"),
+    [
+        (refusal("Out of range float values are not JSON compliant: nan"), "non_finite"),
+        (refusal("Out of range float values are not JSON compliant", 500), "non_finite"),
+        (refusal("This model's maximum context length is 4 tokens."), "too_long"),
+        (refusal("something else"), "refused"),
+        (completion(None), "unsupported"),
+        (completion([None, entry((6, -1.0))]), "unsupported"),
+        (completion([None, *[entry((1, -1.0))] * 4]), "unsupported"),
+        (Answer(writes=[b"[]"]), "unsupported"),
+        (Answer(writes=[b"<html>"]), "unsupported"),
+        (Answer(drop="before"), "no_answer"),
+        (Answer(writes=[b'{"choices"'], drop="after", gap_s=0.02), "no_answer"),
+        (Answer(hang_s=5), "no_answer"),
+    ],
+)
+def test_what_is_no_score_says_why_and_holds_no_numbers(
+    tmp_path: Path, answer: Answer, outcome: str
+) -> None:
+    scores, _ = score(tmp_path / "s.zst", lambda seen: answer, REQUEST, timeout_s=0.5)
+    (found,) = scores.values()
+    assert found.outcome == outcome
+    assert found.error
+    assert found.logprobs == found.top_logprobs == found.top_ids == ()
+
+
+def test_scores_are_kept_and_only_missing_answers_are_asked_for_again(tmp_path: Path) -> None:
+    file = tmp_path / "s.zst"
+    other = ScoreRequest((5, 6, 7), (8, 10))
+
+    def script(seen: Seen) -> Answer:
+        return GOOD if seen.body["prompt"][-1] == 9 else Answer(drop="before")
+
+    first, _ = score(file, script, REQUEST, other)
+    assert first[other.digest].outcome == "no_answer"
+    second, server = score(file, script, REQUEST, other)
+    assert [seen.body["prompt"][-1] for seen in server.seen] == [10]
+    assert second[REQUEST.digest] == first[REQUEST.digest]
+
+
+def test_equal_requests_are_sent_once_and_an_empty_one_not_at_all(tmp_path: Path) -> None:
+    empty = ScoreRequest((5,), ())
+    scores, server = score(tmp_path / "s.zst", lambda seen: GOOD, REQUEST, REQUEST, empty)
+    assert len(server.seen) == 1
+    assert scores[empty.digest] == Score("scored")
+
+
+def test_the_digest_tells_where_the_prompt_ends() -> None:
+    assert ScoreRequest((1, 2), (3,)).digest != ScoreRequest((1,), (2, 3)).digest
+    assert ScoreRequest((1, 23), (4,)).digest != ScoreRequest((12, 3), (4,)).digest
+
+
+def test_a_dead_server_ends_the_scoring_and_keeps_what_is_scored(tmp_path: Path) -> None:
+    def dead() -> None:
+        raise ServerError("path baseline: the server ended")
+
+    async def run() -> None:
+        plan = ScorerPlan(f"http://127.0.0.1:{free_port()}", "m")
+        await score_all(plan, [REQUEST], tmp_path / "s.zst", check_alive=dead)
+
+    with pytest.raises(ServerError, match="the server ended"):
+        asyncio.run(run())
+
+
+def test_regret_is_the_gap_to_the_best_token_and_never_negative() -> None:
+    found = Score("scored", (-1.0, -2.0), (-0.5, -2.0000001), (1, 2))
+    assert math.isclose(found.regrets[0], 0.5)
+    assert found.regrets[1] == 0.0
