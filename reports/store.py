@@ -7,7 +7,7 @@ with Store.open(path, write=True) as store:
     store.load(RunTables(runs=[{"run": "r1", ...}], ...))   # False: already there
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -21,6 +21,8 @@ from reports.migration import migrate, migrations, refuse_newer, version_of
 from reports.records import RunTables
 from reports.run_name import unknown_run
 from traces.errors import StoreError
+
+Parameters = Sequence[Any] | Mapping[str, Any]
 
 WAIT_S = 30.0
 MEMORY_LIMIT = "1500MB"
@@ -75,15 +77,15 @@ class Store:
         """
         return load(self.connection, tables)
 
-    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
+    def rows(self, sql: str, parameters: Parameters = ()) -> list[dict[str, Any]]:
         """Rows of one of our own queries as dictionaries; SQL of users goes to `reports.sql`."""
-        cursor = self.connection.execute(sql, list(parameters))
+        cursor = self.connection.execute(sql, parameters)
         names = [column[0] for column in cursor.description or ()]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
-    def arrow(self, sql: str, parameters: Sequence[Any] = ()) -> pa.Table:
+    def arrow(self, sql: str, parameters: Parameters = ()) -> pa.Table:
         """The same as an Arrow table."""
-        return self.connection.execute(sql, list(parameters)).to_arrow_table()
+        return self.connection.execute(sql, parameters).to_arrow_table()
 
     def run_ids(self) -> list[str]:
         """Every run id, newest first."""

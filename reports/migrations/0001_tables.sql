@@ -286,6 +286,7 @@ create table metrics (
   high DOUBLE,
   unit VARCHAR,
   formula VARCHAR,
+  better VARCHAR,
   n BIGINT,
   sessions INTEGER
 );

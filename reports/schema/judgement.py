@@ -83,6 +83,7 @@ METRICS = Table(
         Column("high", "DOUBLE", "upper end of the 95% interval"),
         Column("unit", "VARCHAR", "unit of value, low and high"),
         Column("formula", "VARCHAR", "how it is computed, and how the interval is"),
+        Column("better", "VARCHAR", "`higher` or `lower`; NULL: neither is better"),
         Column("n", "BIGINT", "observations it rests on"),
         Column("sessions", "INTEGER", "sessions they come from", "sessions"),
     ),

@@ -29,3 +29,21 @@ create or replace macro wilson_high(p, n) as
 create or replace macro mcnemar_p(b, c) as
   least(1, 2 * list_sum(list_transform(range(0, least(b, c)::bigint + 1),
     lambda k: exp(lgamma(b + c + 1) - lgamma(k + 1) - lgamma(b + c - k + 1) - (b + c) * ln(2)))));
+
+-- Upper p quantile of the normal distribution for p < 0.5 (Abramowitz & Stegun 26.2.23).
+create or replace macro normal_upper(p) as
+  sqrt(-2 * ln(p)) - (2.515517 + 0.802853 * sqrt(-2 * ln(p)) + 0.010328 * (-2 * ln(p)))
+    / (1 + 1.432788 * sqrt(-2 * ln(p)) + 0.189269 * (-2 * ln(p)) + 0.001308 * (-2 * ln(p)) ** 1.5);
+
+-- What a difference d with 95% interval d - down .. d + up says, as one of m that are looked at:
+-- worse, better or changed, where the interval widened for m (Bonferroni) excludes 0; `unclear`
+-- where only the plain one does; else `same`. NULL where there is no interval.
+create or replace macro change_of(d, down, up, better, m) as
+  case
+    when d is null or down is null or up is null then null
+    when abs(d) <= if(d > 0, down, up) then 'same'
+    when abs(d) <= if(d > 0, down, up) * normal_upper(0.025 / m) / 1.959964 then 'unclear'
+    when better is null then 'changed'
+    when (d > 0) = (better = 'higher') then 'better'
+    else 'worse'
+  end;

@@ -16,6 +16,17 @@ ACCEPTS = {
     "shell.command": 0.5,
     "reasoning": 0.65,
 }
+FILLED = (
+    "sessions",
+    "turns",
+    "captures",
+    "tokens",
+    "steps",
+    "draft_positions",
+    "tool_calls",
+    "pairs",
+    "findings",
+)
 TEMPLATES = ("chatml-terse", "chatml-long")
 START = datetime(2026, 5, 26, 9, 30, tzinfo=UTC)
 
@@ -36,11 +47,7 @@ def synthetic_run(
 ) -> RunTables:
     """One run. `accept` scales every acceptance probability, `slow` the candidate's times."""
     rng = random.Random(seed)
-    rows: dict[str, list[dict[str, Any]]] = {
-        name: []
-        for name in "sessions turns captures tokens steps draft_positions".split()
-        + ["tool_calls", "pairs", "findings"]
-    }
+    rows: dict[str, list[dict[str, Any]]] = {name: [] for name in FILLED}
     for s in range(sessions):
         session = f"session-{s:02}"
         template = TEMPLATES[s % 2]
@@ -225,6 +232,7 @@ def synthetic_run(
                 "high": 2.5,
                 "unit": "tokens",
                 "formula": "1 + sum(accepted) / sum(steps with drafts)",
+                "better": "higher",
                 "n": 1000,
                 "sessions": sessions,
             }

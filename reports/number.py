@@ -1,0 +1,50 @@
+"""Numbers as people read them, the same in every report. What was not measured is ``n/a``."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+ABSENT = "n/a"
+
+
+def number(value: float | int | None, unit: str | None = None) -> str:
+    """``2.413 tokens``, ``94.2%`` for shares, ``12,345``, ``1.2e-04``, ``n/a``."""
+    if value is None:
+        return ABSENT
+    if unit == "share":
+        return f"{100 * value:.1f}%"
+    if isinstance(value, int):
+        text = f"{value:,}"
+    elif value == 0:
+        text = "0"
+    elif abs(value) < 1e-3:
+        text = f"{value:.2g}"
+    elif abs(value) < 100:
+        text = f"{value:.3f}"
+    else:
+        text = f"{value:,.1f}"
+    return f"{text} {unit}" if unit else text
+
+
+def interval(low: float | None, high: float | None, unit: str | None = None) -> str:
+    """``2.301 … 2.522``, or ``n/a`` where there is no interval."""
+    if low is None and high is None:
+        return ABSENT
+    return f"{number(low, _share(unit))} … {number(high, _share(unit))}"
+
+
+def estimate(row: Mapping[str, Any]) -> str:
+    """``2.413 tokens (2.301 … 2.522)`` from a row with value, low, high, unit."""
+    value = number(row["value"], row["unit"])
+    if row["low"] is None and row["high"] is None:
+        return value
+    return f"{value} ({interval(row['low'], row['high'], row['unit'])})"
+
+
+def moment(value: datetime | None) -> str:
+    """``2026-05-26 09:30:00 UTC``."""
+    return ABSENT if value is None else f"{value:%Y-%m-%d %H:%M:%S} UTC"
+
+
+def _share(unit: str | None) -> str | None:
+    return unit if unit == "share" else None

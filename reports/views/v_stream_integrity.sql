@@ -1,0 +1,32 @@
+-- How the streams of every path and arm ended.
+-- run: run id
+-- path: baseline or candidate
+-- arm: why the turns were replayed
+-- requests: requests sent, repeated attempts included
+-- ok: status 200, a finish_reason and the terminal event
+-- refused: another HTTP status than 200
+-- no_answer: no HTTP answer at all
+-- no_finish: status 200, but no finish_reason
+-- no_done: status 200, but the terminal event never came
+-- timeouts: given up for time
+-- client_errors: client or network errors
+-- no_usage: status 200, but no token count from the server
+-- unaligned: steps that do not reconcile with the tokens
+-- max_gap_ms: longest wait inside a stream, in ms
+-- p99_gap_ms: 99th percentile over requests of the longest wait, in ms
+select
+  run, path, arm, count(*) as requests,
+  count(*) filter (status = 200 and finish_reason is not null and ended = 'done') as ok,
+  count(*) filter (status <> 200) as refused,
+  count(*) filter (status is null) as no_answer,
+  count(*) filter (status = 200 and finish_reason is null) as no_finish,
+  count(*) filter (status = 200 and ended <> 'done') as no_done,
+  count(*) filter (ended = 'timeout') as timeouts,
+  count(*) filter (ended = 'error') as client_errors,
+  count(*) filter (status = 200 and completion_tokens is null) as no_usage,
+  count(*) filter (not aligned) as unaligned,
+  max(max_gap_ms) as max_gap_ms,
+  quantile_cont(max_gap_ms, 0.99) as p99_gap_ms
+from captures
+group by run, path, arm
+order by run, path, arm

@@ -1,0 +1,167 @@
+"""The HTML page: complete, self-contained, and deaf to hostile text."""
+
+import base64
+import hashlib
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from html.parser import HTMLParser
+from itertools import pairwise
+
+import pytest
+from synthetic_run import synthetic_run
+
+from reports.html import render_html
+from reports.records import RunTables
+from reports.store import Store
+from reports.summary import read_summary
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    '"><svg onload=alert(1)>',
+    "<img src=x onerror=alert(1)>",
+    "{{ 7 * 191 }}{% raw %}",
+    "javascript:alert(1)",
+    "</style><style>@import url(http://evil.example/x.css)</style>",
+    "'-->]]></title></details><iframe src=http://evil.example>",
+    "\x1b[2J\u202egnp.exe\u200b\x00",
+)
+
+
+class Page(HTMLParser):
+    """Tags, attributes and nesting of a page."""
+
+    VOID = frozenset({"meta", "link", "br"})
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.text: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open[-1:] not in (["style"], ["title"]):
+            self.text.append(data)
+
+
+@pytest.fixture
+def store() -> Iterator[Store]:
+    with Store.in_memory() as store:
+        yield store
+
+
+def rendered(store: Store, **how: object) -> str:
+    store.load(synthetic_run("r", **how))  # type: ignore[arg-type]
+    return render_html(store, read_summary(store, "r"))
+
+
+def test_the_verdict_and_its_reasons_come_first(store: Store) -> None:
+    page = Page(rendered(store, verdict="fail", tokens=200))
+    text = " ".join(" ".join(page.text).split())
+    places = [text.index(part) for part in ("fail run r", "fail because word", "Bounds Each bound")]
+    assert places == sorted(places)
+    assert page.open == []
+    for part in ("noise floor", "GREEDY_DIVERGENCE", "rank-2 token swap", "num_gpu_blocks"):
+        assert part in text
+    assert "a fault of rate 1e-4 would be seen with 95%" in text
+
+
+def test_the_page_loads_nothing_and_allows_only_its_own_style(store: Store) -> None:
+    html = rendered(store)
+    page = Page(html)
+    policy = next(
+        a["content"] for t, a in page.tags if a.get("http-equiv") == "Content-Security-Policy"
+    )
+    style = re.search(r"<style>(.*?)</style>", html, re.DOTALL)
+    assert style
+    digest = base64.b64encode(hashlib.sha256(style[1].encode()).digest()).decode()
+    assert policy is not None
+    assert policy.startswith(f"default-src 'none'; style-src 'sha256-{digest}'")
+    assert not {tag for tag, _ in page.tags} & {"script", "iframe", "object", "embed", "img"}
+    for tag, attributes in page.tags:
+        assert "style" not in attributes, tag
+        assert not [name for name in attributes if name.startswith("on")], tag
+        assert "src" not in attributes, tag
+        for value in (attributes.get("href"),):
+            assert value is None or value.startswith(("#", "cases/", "data:,"))
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_is_shown_and_does_nothing(store: Store, text: str) -> None:
+    html = rendered(store, text=text, verdict="fail")
+    with Store.in_memory() as other:
+        plain = Page(rendered(other, verdict="fail"))
+    page = Page(html)
+    assert [tag for tag, _ in page.tags] == [tag for tag, _ in plain.tags]
+    assert [sorted(a) for _, a in page.tags] == [sorted(a) for _, a in plain.tags]
+    assert not set("\x1b\u202e\u200b\x00") & set(html)
+    shown = "".join(page.text)
+    visible = text.replace("\x1b", "\\x1b").replace("\u202e", "\\u202e")
+    visible = visible.replace("\u200b", "\\u200b").replace("\x00", "\\x00")
+    assert f"fail because {visible}" in shown
+
+
+def test_a_case_path_that_is_no_plain_path_is_not_a_link(store: Store) -> None:
+    run = synthetic_run("r", verdict="fail")
+    finding = {**run.findings[0], "case_file": "javascript:alert(1)"}
+    store.load(replace(run, findings=[finding]))
+    page = Page(render_html(store, read_summary(store, "r")))
+    assert "javascript:alert(1)" in "".join(page.text)
+    assert not [a for _, a in page.tags if (a.get("href") or "").startswith("javascript")]
+
+
+def test_every_control_can_be_reached_and_named(store: Store) -> None:
+    """Headings do not skip a level, tables have captions and scoped heads, regions have names."""
+    page = Page(rendered(store, verdict="fail", tokens=200))
+    levels = [int(tag[1]) for tag, _ in page.tags if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(b <= a + 1 for a, b in pairwise(levels))
+    tags = [tag for tag, _ in page.tags]
+    assert tags.count("caption") == tags.count("table") > 8
+    assert all("scope" in a for t, a in page.tags if t == "th")
+    assert all(a.get("aria-label") for _, a in page.tags if a.get("role") == "region")
+    ids = {a["id"] for _, a in page.tags if "id" in a}
+    anchors = {(a.get("href") or "")[1:] for t, a in page.tags if (a.get("href") or "")[:1] == "#"}
+    assert anchors <= ids
+
+
+def test_a_thousand_turns_stay_below_two_megabytes(store: Store) -> None:
+    html = rendered(store, sessions=100, turns=10, tokens=60, verdict="fail")
+    assert len(html.encode()) < 2_000_000
+    assert "88 more diverging turns" in html
+
+
+def test_one_turn_can_be_asked_for(store: Store) -> None:
+    store.load(synthetic_run("r", sessions=20))
+    html = render_html(store, read_summary(store, "r"), ("session-19", "t001"))
+    assert "session-19 / t001" in html
+    assert "session-18 / t001" not in html
+
+
+def test_a_run_that_never_got_far_still_renders(store: Store) -> None:
+    store.load(
+        RunTables(
+            runs=[
+                {
+                    "run": "r",
+                    "started_at": 0,
+                    "verdict": "invalid",
+                    "reasons": ["NO_DRAFTS"],
+                    "tool_version": "0",
+                }
+            ]
+        )
+    )
+    html = render_html(store, read_summary(store, "r"))
+    assert "Not measured: the candidate reported no draft steps." in html
+    assert Page(html).open == []
