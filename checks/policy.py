@@ -1,0 +1,124 @@
+"""Every bound of the verdict: its name, its default and the reason for the default.
+
+The `[policy]` table of ``draftgate.toml`` sets them::
+
+    [policy]
+    rate_margin = 3e-4
+    severity = { CHUNK_STALL = "info" }
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Share = Annotated[float, Field(gt=0, lt=1)]
+Nat = Annotated[float, Field(gt=0)]
+Severity = Literal["error", "warning", "info"]
+
+
+class Policy(BaseModel):
+    """`[policy]`: what counts as equal, and how sure the gate must be before it says so."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    rate_margin: Share = Field(
+        1e-4,
+        description="largest excess rate of soft regret exceedances per token that still passes; "
+        "1e-4 needs 30,000 independent tokens without one (rule of three)",
+    )
+    hard_floor: Nat = Field(
+        1.0,
+        description="least regret (nat) of one token that condemns; four bf16 ULPs of a logit in "
+        "[32, 64), twice the largest rounding gap seen on dense models",
+    )
+    hard_ceiling: Nat = Field(
+        4.0, description="most the hard bound may grow to (nat); beyond it a token is e^4 unlikely"
+    )
+    hard_factor: Nat = Field(
+        4.0, description="hard bound in multiples of the baseline's own 99.99% regret quantile"
+    )
+    soft_floor: Nat = Field(
+        0.30,
+        description="least regret (nat) counted as an exceedance; just above one bf16 ULP (0.25) "
+        "of a logit in [32, 64)",
+    )
+    calibration_quantile: Share = Field(
+        0.9999, description="quantile of the baseline's own regret that calibrates both bounds"
+    )
+    calibration_tokens: int = Field(
+        30_000,
+        ge=1,
+        description="fewest calibration tokens for that quantile; below, the floors are used",
+    )
+    noisy_quantile: Share = Field(
+        0.999, description="quantile that tells whether the baseline is too noisy for single tokens"
+    )
+    noisy_limit: Nat = Field(
+        0.5, description="regret (nat) at that quantile above which no single token condemns"
+    )
+    noise_ratio: Annotated[float, Field(ge=1)] = Field(
+        2.0,
+        description="exceedance rate allowed in multiples of the baseline's own; verifying k+1 "
+        "rows at once rounds otherwise than decoding one",
+    )
+    exceedance_sessions: int = Field(
+        3, ge=1, description="fewest sessions with an exceedance before the rate can fail"
+    )
+    sign_flip_sessions: int = Field(
+        8,
+        ge=1,
+        description="fewest sessions with a non-zero difference before the sign-flip test decides; "
+        "with 7 its smallest p-value is 0.0078",
+    )
+    sign_flip_p: Share = Field(0.01, description="level of the sign-flip test")
+    icc_regret: Nat = Field(
+        0.05,
+        description="regret (nat) whose exceedances measure how tokens of a session cluster; low, "
+        "so that there are enough of them",
+    )
+    icc_exceedances: int = Field(
+        10, ge=2, description="fewest such exceedances for a clustering estimate"
+    )
+    default_deff: Annotated[float, Field(ge=1)] = Field(
+        2.0, description="design effect of clustering where it cannot be estimated"
+    )
+    bootstrap_samples: int = Field(2000, ge=200, description="resamples of sessions per interval")
+    argmax_tolerance: Nat = Field(
+        1e-5, description="nat by which a greedy token may lie below its own path's best (float32)"
+    )
+    max_unscored: Annotated[float, Field(ge=0, lt=1)] = Field(
+        0.01, description="largest share of candidate tokens that could not be scored"
+    )
+    min_sessions: int = Field(
+        20, ge=2, description="fewest sessions for a pass; intervals resample whole sessions"
+    )
+    min_turns: int = Field(50, ge=1, description="fewest judged turns for a pass")
+    success_margin: Share = Field(
+        0.02, description="largest loss of tool-call success (share of turns) that still passes"
+    )
+    excess_surprisal_margin: Nat = Field(
+        0.02, description="largest mean excess surprisal of sampled tokens (nat/token) that passes"
+    )
+    e_threshold: Annotated[float, Field(gt=1)] = Field(
+        100.0,
+        description="e-value at which sampled tokens fail; by Ville's inequality a sound path "
+        "reaches it with probability at most 1/100, however often one looks",
+    )
+    sampled_p: Share = Field(
+        0.01, description="level of the sampled tests that look once (smooth test, tail count)"
+    )
+    tail_probability: Share = Field(
+        1e-4, description="probability below which a sampled token counts as a tail token"
+    )
+    min_sampled_tokens: int = Field(
+        1000, ge=1, description="fewest sampled tokens for a judgement of the sampled law"
+    )
+    acceptance_floor: Annotated[float, Field(ge=1)] | None = Field(
+        None, description="least mean acceptance length; absent: none is demanded"
+    )
+    min_drafts: int = Field(
+        100, ge=1, description="fewest drafts of a profile row before it is judged"
+    )
+    severity: dict[str, Severity] = Field(
+        default_factory=dict, description="severity of a finding code in place of its default"
+    )
