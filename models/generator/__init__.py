@@ -1,0 +1,1 @@
+"""Seeded writer of coding-agent sessions: training text, held-out prompts and samples."""
