@@ -1,16 +1,17 @@
-"""The command line of a launched vLLM server, and the differences two of them may have.
+"""The command line of a launched vLLM server.
 
 python -m vllm.entrypoints.openai.api_server --model M --host 127.0.0.1 --port 40123 …
 """
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
 
 from traces.errors import ConfigError
+from traces.vllm_flags import parse_flags
 
 MODULE = "vllm.entrypoints.openai.api_server"
 
@@ -38,18 +39,6 @@ OWNED_FLAGS = frozenset(
         "--per-request-spec-decode-metrics",
     }
 )
-
-MAY_DIFFER = frozenset(
-    {
-        "--port",
-        "--speculative-config",
-        "--per-request-spec-decode-metrics",
-        "--async-scheduling",
-        "--no-async-scheduling",
-        "--num-gpu-blocks-override",
-    }
-)
-"""The drafter, what vLLM derives from it, and the address. Anything else is PATHS_DIFFER."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,31 +84,3 @@ def server_command(spec: ServerSpec, port: int) -> list[str]:
         command += ["--speculative-config", orjson.dumps(dict(spec.speculative_config)).decode()]
         command.append(DRAFTING_FLAG)
     return command
-
-
-def parse_flags(arguments: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Flag -> its values; underscores and ``--flag=value`` as vLLM's own parser reads them."""
-    flags: dict[str, tuple[str, ...]] = {}
-    name = ""
-    for argument in arguments:
-        if argument.startswith("--"):
-            name, equals, value = argument.partition("=")
-            name = "--" + name[2:].replace("_", "-")
-            flags[name] = (value,) if equals else ()
-        elif name:
-            flags[name] = (*flags[name], argument)
-    return flags
-
-
-def command_differences(baseline: Sequence[str], candidate: Sequence[str]) -> list[str]:
-    """Flags, beyond the allowed ones, in which two command lines differ, one sentence each."""
-    left, right = parse_flags(baseline), parse_flags(candidate)
-    return [
-        f"{name}: baseline {_shown(left.get(name))}, candidate {_shown(right.get(name))}"
-        for name in sorted((left.keys() | right.keys()) - MAY_DIFFER)
-        if left.get(name) != right.get(name)
-    ]
-
-
-def _shown(values: tuple[str, ...] | None) -> str:
-    return "not set" if values is None else (" ".join(values) or "set")

@@ -15,10 +15,11 @@ from types import TracebackType
 from typing import Self
 
 from replay import warden
-from replay.command import ServerSpec, parse_flags, server_command
+from replay.command import ServerSpec, server_command
 from replay.cpus import BIND
 from replay.diagnosis import likely_fix
 from traces.errors import ServerError
+from traces.vllm_flags import parse_flags
 
 PORT_TRIES = 3
 HEALTH_EVERY_S = 0.25

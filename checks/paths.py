@@ -1,0 +1,156 @@
+"""PATHS_DIFFER: the two paths may differ in speculation, in what follows from it, and nothing else.
+
+What a server does not say cannot be compared; it is listed as unverified, never taken for equal.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from checks.findings import PATHS_DIFFER, Finding
+from traces.path_facts import PathFacts
+from traces.vllm_flags import parse_flags
+
+FLAGS_MAY_DIFFER = frozenset(
+    {
+        "--port",
+        "--speculative-config",
+        "--per-request-spec-decode-metrics",
+        "--async-scheduling",
+        "--no-async-scheduling",
+        "--num-gpu-blocks-override",
+    }
+)
+"""The address, the drafter, and what vLLM derives from one."""
+
+CACHE_MAY_DIFFER = frozenset(
+    {
+        "engine",
+        "num_gpu_blocks",
+        "num_cpu_blocks",
+        "num_gpu_blocks_override",
+        "kv_cache_size_tokens",
+        "kv_cache_max_concurrency",
+    }
+)
+"""Labels of vLLM's cache_config_info that a drafter changes: it takes a share of the KV blocks."""
+
+HIDDEN = (
+    "drafter flags in effect (only the acceptance reference shows that they are applied)",
+    "chat template text",
+    "tool and reasoning parser names",
+)
+"""What no public route of an attached server shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class PathComparison:
+    """Differences as findings, and in words what could not be compared."""
+
+    findings: tuple[Finding, ...]
+    unverified: tuple[str, ...]
+
+
+def compare_paths(baseline: Sequence[PathFacts], candidate: Sequence[PathFacts]) -> PathComparison:
+    """Compare every server of both paths (one per URL) with the baseline's first.
+
+    One finding per aspect and server that differs; one line per aspect that some server is silent
+    on, and per aspect that attached servers never show.
+    """
+    if not baseline or not candidate:
+        raise ValueError("both paths need at least one server")
+    first, *others = servers = [*baseline, *candidate]
+    attached = [facts for facts in servers if facts.command is None]
+    findings: list[Finding] = []
+    unverified: list[str] = []
+    for aspect, look in ASPECTS:
+        known = look(first)
+        silent = [f"{facts.path} {facts.url}" for facts in servers if look(facts) is None]
+        if silent and aspect != COMMAND_LINE:
+            unverified.append(f"{aspect}: not told by {', '.join(silent)}")
+        findings += [
+            _finding(aspect, first, other, known, look(other))
+            for other in others
+            if known is not None and look(other) is not None and look(other) != known
+        ]
+    if attached:
+        unverified += [f"{hidden}: attached servers do not tell" for hidden in HIDDEN]
+    return PathComparison(tuple(findings), tuple(unverified))
+
+
+def compare_prompts(
+    session: str,
+    turn: str,
+    baseline: Sequence[int] | None,
+    candidate: Sequence[int] | None,
+) -> Finding | None:
+    """PATHS_DIFFER where the two paths made other prompt token ids of the same request."""
+    if baseline is None or candidate is None or tuple(baseline) == tuple(candidate):
+        return None
+    pairs = zip(baseline, candidate, strict=False)
+    shared = min(len(baseline), len(candidate))
+    at = next((i for i, (left, right) in enumerate(pairs) if left != right), shared)
+    return Finding(
+        PATHS_DIFFER,
+        f"the paths made other prompts of the same request, from token {at} on",
+        session=session,
+        turn=turn,
+        baseline=f"{len(baseline)} tokens, … {list(baseline[at : at + 5])}",
+        candidate=f"{len(candidate)} tokens, … {list(candidate[at : at + 5])}",
+        detail={"first_difference": at},
+    )
+
+
+def compare_fingerprints(path: str, fingerprints: Sequence[str | None]) -> Finding | None:
+    """PATHS_DIFFER where one path's `system_fingerprint` changed during the run.
+
+    vLLM hashes its whole configuration into it, so a change means another server answered.
+    """
+    seen = sorted({fingerprint for fingerprint in fingerprints if fingerprint})
+    if len(seen) < 2:
+        return None
+    message = f"the {path}'s system_fingerprint changed during the run: {', '.join(seen)}"
+    return Finding(PATHS_DIFFER, message, detail={"path": path, "fingerprints": seen})
+
+
+def _finding(aspect: str, first: PathFacts, other: PathFacts, left: Any, right: Any) -> Finding:
+    if isinstance(left, Mapping) and isinstance(right, Mapping):
+        left, right = _where_other(left, right), _where_other(right, left)
+    return Finding(
+        PATHS_DIFFER,
+        f"{aspect}: {first.path} {first.url} and {other.path} {other.url} differ",
+        baseline=str(left),
+        candidate=str(right),
+        detail={"aspect": aspect, "urls": [first.url, other.url]},
+    )
+
+
+def _where_other(side: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    """Of a mapping, only the entries that the other has not or has otherwise."""
+    return {key: side[key] for key in sorted(side) if other.get(key, ...) != side[key]}
+
+
+def _flags(facts: PathFacts) -> Mapping[str, str] | None:
+    if facts.command is None:
+        return None
+    flags = parse_flags(facts.command)
+    return {k: " ".join(v) for k, v in flags.items() if k not in FLAGS_MAY_DIFFER}
+
+
+def _cache(facts: PathFacts) -> Mapping[str, str] | None:
+    if facts.cache is None:
+        return None
+    return {name: value for name, value in facts.cache.items() if name not in CACHE_MAY_DIFFER}
+
+
+COMMAND_LINE = "command line"
+
+ASPECTS: tuple[tuple[str, Callable[[PathFacts], Any]], ...] = (
+    ("vLLM version", lambda facts: facts.version),
+    ("served models", lambda facts: facts.models),
+    ("cache configuration", _cache),
+    ("chat template (probe prompt)", lambda facts: facts.probe_ids),
+    ("parsers (forced outputs)", lambda facts: facts.parser_probe),
+    (COMMAND_LINE, _flags),
+)
+"""What is compared, by the words the report uses."""

@@ -1,0 +1,93 @@
+"""Asking one server what it is: `traces.path_facts.PathFacts` from its public routes."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from replay.endpoint import Endpoint
+from replay.probes import CONVERSATION, MARKUPS, parsed, parser_probe
+from replay.prometheus import Sample, parse_metrics
+from replay.server import Server
+from traces.errors import ServerError
+from traces.path_facts import ModelFacts, PathFacts
+from traces.vllm_flags import without_secrets
+
+CACHE_INFO = "vllm:cache_config_info"
+SPECULATION = "vllm:spec_decode_num_drafts_total"
+
+
+async def gather_facts(
+    path: str,
+    url: str,
+    model: str,
+    *,
+    api_key: str = "",
+    server: Server | None = None,
+    probe_parsers: bool = True,
+) -> PathFacts:
+    """Everything the server at `url` says; `server` adds what is known of a launched one.
+
+    Raises ServerError where it cannot be reached, or does not serve `model`.
+    """
+    async with Endpoint(url, api_key=api_key) as endpoint:
+        models = _models(await endpoint.get_json("/v1/models"))
+        _refuse_unknown_model(path, url, model, models)
+        version = await endpoint.get_json("/version")
+        metrics = await endpoint.get_text("/metrics")
+        tokenized = await endpoint.tokenize(model, CONVERSATION)
+        probes = await _parsers(endpoint, model) if probe_parsers else None
+    samples = None if metrics is None else parse_metrics(metrics)
+    return PathFacts(
+        path=path,
+        url=url,
+        version=version.get("version") if isinstance(version, dict) else None,
+        models=models,
+        cache=_cache(samples),
+        probe_ids=tokenized.ids if tokenized else None,
+        parser_probe=probes,
+        command=without_secrets(server.command) if server else None,
+        non_default_args=server.non_default_args() if server else None,
+        speculation_metrics=None
+        if samples is None
+        else any(s.name == SPECULATION for s in samples),
+    )
+
+
+def _models(answer: Any) -> tuple[ModelFacts, ...] | None:
+    entries = answer.get("data") if isinstance(answer, dict) else None
+    if not isinstance(entries, list):
+        return None
+    return tuple(
+        ModelFacts(str(entry.get("id")), entry.get("root"), entry.get("max_model_len"))
+        for entry in entries
+    )
+
+
+def _refuse_unknown_model(
+    path: str, url: str, model: str, models: tuple[ModelFacts, ...] | None
+) -> None:
+    known = [entry.id for entry in models or ()]
+    if models is not None and model not in known:
+        raise ServerError(
+            f"path {path}: {url} does not serve the model {model!r}; it serves {', '.join(known)}",
+            "set `server.served_model_name` to a model both paths serve",
+        )
+
+
+def _cache(samples: list[Sample] | None) -> Mapping[str, str] | None:
+    """Labels of the first engine; all engines of a server share one configuration."""
+    for sample in samples or ():
+        if sample.name == CACHE_INFO:
+            return dict(sample.labels)
+    return None
+
+
+async def _parsers(endpoint: Endpoint, model: str) -> dict[str, str] | None:
+    """Markup -> what the server parsed; None where it answers no probe at all."""
+    answers = {
+        markup: parsed(
+            await endpoint.post_json("/v1/chat/completions", parser_probe(model, markup))
+        )
+        for markup in MARKUPS
+    }
+    told = {markup: text for markup, text in answers.items() if text is not None}
+    return told or None
