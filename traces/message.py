@@ -1,0 +1,122 @@
+"""A message of a recorded conversation, stored once under a name made from its content.
+
+{"record":"message","mid":"9d3c…","role":"assistant","content":[{"type":"text","text":"Look:"}],
+ "tool_calls":[{"id":"c1","name":"ls","arguments_json":"{}","arg_kind":"json"}],
+ "origin":"model","rows":[17]}
+"""
+
+import hashlib
+from collections.abc import Iterable
+from typing import Annotated, Literal
+
+import orjson
+from pydantic import BaseModel, ConfigDict, Field
+
+Role = Literal["system", "developer", "user", "assistant", "tool"]
+Origin = Literal["human", "harness", "tool", "model", "summary", "synthetic"]
+ArgKind = Literal["json", "freeform", "invalid"]
+
+
+class Record(BaseModel):
+    """A frozen part of the canonical format; keys it does not know are an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Text(Record):
+    """Text as the model saw it."""
+
+    type: Literal["text"] = "text"
+    text: str
+
+
+class Blob(Record):
+    """Bytes kept beside the session file: an image, another attachment, or a very long text.
+
+    `blob` is the sha256 of the bytes (empty where the source kept only a reference), `size` their
+    number. `head` shows the start of a text.
+    """
+
+    type: Literal["blob"] = "blob"
+    mime: str
+    blob: str = ""
+    size: int | None = None
+    head: str | None = None
+
+
+class Note(Record):
+    """Stands for something the source names but whose content it did not keep."""
+
+    type: Literal["note"] = "note"
+    text: str
+
+
+Part = Annotated[Text | Blob | Note, Field(discriminator="type")]
+
+
+class ToolCall(Record):
+    """One call of an assistant message.
+
+    `arguments_json` always parses, to a JSON object. For `freeform` input (a grammar tool such as
+    ``apply_patch``) and for `invalid` arguments it is ``{"input": <text>}``; `arguments_raw` then
+    holds the text as recorded.
+    """
+
+    id: str
+    name: str
+    arguments_json: str
+    arg_kind: ArgKind = "json"
+    arguments_raw: str | None = None
+
+
+class Message(Record):
+    """`mid` names the content; `rows` are the 1-based rows of the source it was read from.
+
+    `reasoning` is the visible reasoning text of an assistant message. `is_error` is what the source
+    says of a tool result, None where it says nothing.
+    """
+
+    record: Literal["message"] = "message"
+    mid: str
+    role: Role
+    content: tuple[Part, ...] = ()
+    reasoning: str | None = None
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str | None = None
+    is_error: bool | None = None
+    origin: Origin
+    rows: tuple[int, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """All text parts, joined by newlines."""
+        return "\n".join(part.text for part in self.content if part.type == "text")
+
+
+def make_message(
+    role: Role,
+    content: Iterable[Text | Blob | Note] | str,
+    *,
+    origin: Origin,
+    reasoning: str | None = None,
+    tool_calls: Iterable[ToolCall] = (),
+    tool_call_id: str | None = None,
+    is_error: bool | None = None,
+    rows: Iterable[int] = (),
+) -> Message:
+    """A message named by its content. `rows` does not enter the name; everything else does."""
+    parts = ((Text(text=content),) if content else ()) if isinstance(content, str) else content
+    message = Message(
+        mid="",
+        role=role,
+        content=tuple(parts),
+        reasoning=reasoning or None,
+        tool_calls=tuple(tool_calls),
+        tool_call_id=tool_call_id,
+        is_error=is_error,
+        origin=origin,
+        rows=tuple(rows),
+    )
+    named = message.model_dump(exclude={"record", "mid", "rows"}, exclude_none=True)
+    mid = hashlib.sha256(orjson.dumps(named)).hexdigest()[:16]
+    return message.model_copy(update={"mid": mid})
