@@ -1,0 +1,42 @@
+"""One bound of the policy, held against what a run measured."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+State = Literal["pass", "fail", "inconclusive", "not_applicable"]
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """An estimate with its interval, and the margin it must stay inside.
+
+        greedy_regret_rate  pass  0 [0, 2.1e-04] of 3e-04 per token, noise floor 0
+
+    `low` and `high` are one-sided 95% limits, in `unit` as are `value`, `margin` and
+    `noise_floor` (the same quantity of the baseline against itself). `n` counts observations,
+    `sessions` the sessions they come from. `needed` says how much more data would decide an
+    inconclusive bound. `None` means not measured.
+    """
+
+    name: str
+    state: State
+    message: str
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    margin: float | None = None
+    noise_floor: float | None = None
+    unit: str | None = None
+    n: int | None = None
+    sessions: int | None = None
+    needed: str | None = None
+
+    @property
+    def applicable(self) -> bool:
+        """False where the run holds nothing the bound is about (no tools, no sampled turns)."""
+        return self.state != "not_applicable"
+
+
+def not_applicable(name: str, message: str) -> Bound:
+    """A bound about something that this run does not hold."""
+    return Bound(name, "not_applicable", message)

@@ -1,0 +1,102 @@
+"""Editing a response so that its parts still agree: ids, text, log probabilities, calls."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from traces.response import Response, Token
+
+Channel = Literal["content", "reasoning", "arguments"]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a token's text stands: characters `start` to `end` of a channel.
+
+    `call` is the position of the tool call, 0 for content and reasoning.
+    """
+
+    channel: Channel
+    call: int
+    start: int
+    end: int
+
+
+def vocabulary(responses: Iterable[Response]) -> dict[int, str]:
+    """Token id -> text, of every token a run has emitted whose text stands for itself.
+
+    Alternatives on the wire carry ids alone. Tokens that are part of a character (U+FFFD when
+    decoded alone) or have no text are left out.
+    """
+    texts: dict[int, str] = {}
+    for response in responses:
+        for token in response.tokens or ():
+            if token.id is not None and token.text and "\ufffd" not in token.text:
+                texts[token.id] = token.text
+    return texts
+
+
+def place_of(response: Response, index: int) -> Place | None:
+    """Where output token `index` stands; `None` in markup, or where that cannot be told.
+
+    A channel's text must occur exactly once in the joined texts of all tokens.
+    """
+    tokens = response.tokens or ()
+    if any(token.text is None for token in tokens):
+        return None
+    before = sum(len(token.text or "") for token in tokens[:index])
+    after = before + len(tokens[index].text or "")
+    joined = "".join(token.text or "" for token in tokens)
+    for channel, call, text in _channels(response):
+        start = joined.find(text)
+        if start < 0 or joined.find(text, start + 1) >= 0:
+            continue
+        if start <= before and after <= start + len(text) and after > before:
+            return Place(channel, call, before - start, after - start)
+    return None
+
+
+def _channels(response: Response) -> list[tuple[Channel, int, str]]:
+    found: list[tuple[Channel, int, str]] = [
+        ("content", 0, response.content),
+        ("reasoning", 0, response.reasoning),
+    ]
+    found += [("arguments", i, call.arguments) for i, call in enumerate(response.tool_calls)]
+    return [entry for entry in found if entry[2]]
+
+
+def write(response: Response, place: Place, text: str) -> Response:
+    """The response with the characters at `place` replaced by `text`."""
+
+    def edited(old: str) -> str:
+        return old[: place.start] + text + old[place.end :]
+
+    if place.channel == "content":
+        return replace(response, content=edited(response.content))
+    if place.channel == "reasoning":
+        return replace(response, reasoning=edited(response.reasoning))
+    calls = list(response.tool_calls)
+    calls[place.call] = replace(calls[place.call], arguments=edited(calls[place.call].arguments))
+    return replace(response, tool_calls=tuple(calls))
+
+
+def swap_token(response: Response, index: int, texts: Mapping[int, str]) -> Response | None:
+    """Output token `index` replaced by the runner-up of its own list, as if that had led there.
+
+    The two trade log probabilities, so the path's own argmax check still holds. `None` where
+    there is no runner-up with a known text, or the text around it cannot be rewritten.
+    """
+    tokens = response.tokens or ()
+    old = tokens[index]
+    rivals = sorted((t for t in old.top if t.id != old.id), key=lambda entry: -entry.logprob)
+    place = place_of(response, index)
+    if not rivals or rivals[0].id is None or place is None or old.logprob is None:
+        return None
+    new_id, text = rivals[0].id, texts.get(rivals[0].id)
+    if text is None:
+        return None
+    trade = {old.id: rivals[0].logprob, new_id: old.logprob}
+    top = tuple(replace(entry, logprob=trade.get(entry.id, entry.logprob)) for entry in old.top)
+    token = Token(id=new_id, text=text, logprob=old.logprob, top=top)
+    edited = write(response, place, text)
+    return replace(edited, tokens=(*tokens[:index], token, *tokens[index + 1 :]))

@@ -1,0 +1,77 @@
+"""Where a rank-2 token can be planted: clean turns, and the regret its runner-up would have."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from checks.controls.edit import swap_token
+from checks.greedy_judgement import GreedyJudgement
+from checks.greedy_turn import GreedyTurn
+from checks.regret import regret_at
+from checks.sessions import hash_order
+from traces.score import ScoreRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Output token `index` of ``turns[turn]``, and the `regret` (nat) of its runner-up."""
+
+    regret: float
+    turn: int
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """A turn with output token `index` swapped; `request` scores the output from there on."""
+
+    turn: GreedyTurn
+    index: int
+    request: ScoreRequest
+
+
+def spots(
+    turns: Sequence[GreedyTurn], judgement: GreedyJudgement, low: float, high: float
+) -> list[Spot]:
+    """Runner-ups with a regret inside (low, high] nat, in turns equal on both paths."""
+    equal = {(t.session, t.turn) for t in judgement.turns if t.equal and not t.unscored}
+    found = []
+    for place, turn in enumerate(turns):
+        if (turn.session, turn.turn) not in equal or turn.processing:
+            continue
+        ours, theirs = turn.candidate.tokens or (), turn.baseline.tokens or ()
+        for index, (token, seen) in enumerate(zip(ours, theirs, strict=True)):
+            rivals = [entry for entry in token.top if entry.id != token.id]
+            if not rivals:
+                continue
+            regret = regret_at(seen, max(rivals, key=lambda entry: entry.logprob).id)
+            if regret is not None and not regret[1] and low < regret[0] <= high:
+                found.append(Spot(regret[0], place, index))
+    return found
+
+
+def spread(
+    turns: Sequence[GreedyTurn], found: Sequence[Spot], judgement: GreedyJudgement, seed: int
+) -> list[Spot]:
+    """Spots of tested turns, sessions and turns taking turns, late ones first (short tails)."""
+    tested = [spot for spot in found if turns[spot.turn].session in judgement.tested]
+    by_turn: dict[int, list[Spot]] = {}
+    for spot in sorted(tested, key=lambda spot: (spot.turn, -spot.index)):
+        by_turn.setdefault(spot.turn, []).append(spot)
+    by_session: dict[str, list[Spot]] = {}
+    for place, several in by_turn.items():
+        by_session.setdefault(turns[place].session, []).extend(several)
+    queues = [by_session[session] for session in hash_order(by_session, seed)]
+    longest = max((len(queue) for queue in queues), default=0)
+    return [queue[i] for i in range(longest) for queue in queues if i < len(queue)]
+
+
+def swap_at(turns: Sequence[GreedyTurn], spot: Spot, texts: Mapping[int, str]) -> Swap | None:
+    """The planted turn; `None` where its text cannot be rewritten or its prompt is unknown."""
+    turn = turns[spot.turn]
+    planted = swap_token(turn.candidate, spot.index, texts)
+    prompt = turn.candidate.prompt_token_ids or turn.baseline.prompt_token_ids
+    if planted is None or prompt is None:
+        return None
+    ids = planted.token_ids or ()
+    request = ScoreRequest((*prompt, *ids[: spot.index]), ids[spot.index :])
+    return Swap(replace(turn, candidate=planted, scored_candidate=None), spot.index, request)

@@ -1,0 +1,112 @@
+"""The regrets of a run laid out by session and shape: calibration, and counts of exceedances."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from checks.clustering import design_effect
+from checks.greedy_turn import TurnRegrets
+from checks.noise import Noise, measure_noise
+from checks.policy import Policy
+from checks.rates import RateTable
+from checks.regret import SHAPES, Regrets, Shape
+from checks.sessions import calibration_half
+
+NoiseByShape = dict[Shape, Noise]
+
+
+@dataclass(frozen=True, slots=True)
+class Halves:
+    """Sessions that calibrate the bounds, and sessions whose rates are tested."""
+
+    calibration: frozenset[str]
+    test: frozenset[str]
+
+
+def split_of(measured: Sequence[TurnRegrets], seed: int) -> Halves:
+    """Both halves of the sessions, drawn by hash of seed and session."""
+    sessions = {turn.session for turn in measured if turn.not_judged is None}
+    calibration = calibration_half(sessions, seed)
+    return Halves(calibration, frozenset(sessions - calibration))
+
+
+def calibrate(measured: Sequence[TurnRegrets], halves: Halves, policy: Policy) -> NoiseByShape:
+    """The noise floor of each shape, from the baseline's own tokens."""
+    noise = {}
+    for shape in SHAPES:
+        learn: list[npt.NDArray[np.float64]] = []
+        test: list[npt.NDArray[np.float64]] = []
+        for turn in measured:
+            place = learn if turn.session in halves.calibration else test
+            place += [part.values for part in turn.noise if part.shape == shape]
+        noise[shape] = measure_noise(shape, learn, test, policy)
+    return noise
+
+
+def tested_sessions(halves: Halves, noise: NoiseByShape) -> tuple[list[str], str]:
+    """Sessions whose rates are tested, and why these.
+
+    Where a bound was learned from the calibration half, only the other half may test it. Where
+    both shapes use the constant floors nothing was learned, and every session tests.
+    """
+    if any(floor.calibrated for floor in noise.values()):
+        return sorted(halves.test), (
+            f"bounds calibrated on {len(halves.calibration)} sessions, rates tested on the other "
+            f"{len(halves.test)}"
+        )
+    every = sorted(halves.calibration | halves.test)
+    return every, (
+        "too few A/A tokens to calibrate: constant bounds, rates tested on all "
+        f"{len(every)} sessions"
+    )
+
+
+def rate_table(
+    measured: Sequence[TurnRegrets], sessions: Sequence[str], noise: NoiseByShape
+) -> RateTable:
+    """Exceedances of the soft bound and tokens, shape [sessions, shapes] each.
+
+    A position of which only a lower bound is known counts where that bound exceeds; else it is
+    left out of the tokens too.
+    """
+    row = {session: place for place, session in enumerate(sessions)}
+    counts = np.zeros((4, len(sessions), len(SHAPES)))
+    for turn in measured:
+        if turn.session not in row:
+            continue
+        for offset, parts in ((0, turn.candidate), (2, turn.noise)):
+            for part in parts:
+                over, tokens = _counts(part, noise[part.shape].soft)
+                column = SHAPES.index(part.shape)
+                counts[offset, row[turn.session], column] += over
+                counts[offset + 1, row[turn.session], column] += tokens
+    return RateTable(*counts)
+
+
+def _counts(part: Regrets, bound: float) -> tuple[int, int]:
+    over = part.values > bound
+    known = over | ~part.bounded
+    return int(over.sum()), int(known.sum())
+
+
+def clustering_of(
+    measured: Sequence[TurnRegrets], sessions: Sequence[str], policy: Policy
+) -> tuple[float, str]:
+    """(design effect, where it comes from): the candidate's small regrets, else the baseline's."""
+    for name in ("candidate", "noise"):
+        hits = dict.fromkeys(sessions, 0)
+        sizes = dict.fromkeys(sessions, 0)
+        for turn in measured:
+            if turn.session not in hits:
+                continue
+            for part in turn.candidate if name == "candidate" else turn.noise:
+                hits[turn.session] += int((part.values > policy.icc_regret).sum())
+                sizes[turn.session] += len(part)
+        if sum(hits.values()) >= policy.icc_exceedances:
+            effect = design_effect(list(hits.values()), list(sizes.values()))
+            if effect is not None:
+                side = "candidate" if name == "candidate" else "baseline's own tokens"
+                return effect, f"from {sum(hits.values())} small regrets of the {side}"
+    return policy.default_deff, "assumed: too few small regrets to estimate it"

@@ -1,0 +1,32 @@
+"""Sessions as the unit of chance: halves drawn by hash, and resampling weights.
+
+Tokens and turns of one session share a prompt, a task and a fate, so every interval resamples
+whole sessions (cluster bootstrap; Davison & Hinkley 1997, ch. 3.8).
+"""
+
+from collections.abc import Iterable
+from hashlib import blake2b
+
+import numpy as np
+import numpy.typing as npt
+
+
+def hash_order(names: Iterable[str], seed: int) -> list[str]:
+    """Distinct names in an order that depends on the seed and the names alone."""
+
+    def key(name: str) -> bytes:
+        return blake2b(f"{seed}\x00{name}".encode(), digest_size=16).digest()
+
+    return sorted(set(names), key=key)
+
+
+def calibration_half(sessions: Iterable[str], seed: int) -> frozenset[str]:
+    """Every second session of the hash order: the half that calibrates; the rest tests."""
+    return frozenset(hash_order(sessions, seed)[::2])
+
+
+def resampling_weights(sessions: int, samples: int, seed: int) -> npt.NDArray[np.float64]:
+    """How often each session is drawn, one row per resample: shape [samples, sessions]."""
+    rng = np.random.default_rng(seed)
+    drawn = rng.multinomial(sessions, np.full(sessions, 1.0 / sessions), size=samples)
+    return np.asarray(drawn, dtype=np.float64)

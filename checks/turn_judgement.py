@@ -1,0 +1,69 @@
+"""One greedy turn judged against the noise floor."""
+
+from checks.forks import Fork, ForkKind, fork_at
+from checks.greedy_judgement import TurnJudgement
+from checks.greedy_turn import GreedyTurn, TurnRegrets, excused
+from checks.regret import Shape
+from checks.regret_table import NoiseByShape
+
+
+def judge_turn(turn: GreedyTurn, measured: TurnRegrets, noise: NoiseByShape) -> TurnJudgement:
+    hard: list[int] = []
+    pardoned: list[int] = []
+    noisy: list[int] = []
+    unknown = 0
+    for part in measured.candidate:
+        floor = noise[part.shape]
+        unknown += int((part.bounded & (part.values <= floor.hard)).sum())
+        for offset in (part.values > floor.hard).nonzero()[0]:
+            index = part.start + int(offset)
+            if excused(turn, index, floor.hard):
+                pardoned.append(index)
+            else:
+                (hard if floor.too_noisy is None else noisy).append(index)
+    values = [float(part.values.max()) for part in measured.candidate if len(part)]
+    return TurnJudgement(
+        session=turn.session,
+        turn=turn.turn,
+        not_judged=measured.not_judged,
+        tokens=measured.tokens - unknown,
+        unscored=measured.unscored + unknown,
+        processed=measured.processed,
+        equal=measured.not_judged is None and measured.divergence is None,
+        fork=_fork(turn, measured, hard + noisy, pardoned),
+        repeat_divergence=measured.repeat_divergence,
+        max_regret=max(values, default=None),
+        hard=tuple(hard),
+        excused=tuple(pardoned),
+        noisy=tuple(noisy),
+    )
+
+
+def _fork(
+    turn: GreedyTurn, measured: TurnRegrets, hard: list[int], pardoned: list[int]
+) -> Fork | None:
+    index = measured.divergence
+    if index is None or turn.candidate.tokens is None or turn.baseline.tokens is None:
+        return None
+    found = regret_of(measured, index)
+    kind: ForkKind = "near_tie"
+    if index in hard:
+        kind = "hard"
+    elif index in pardoned:
+        kind = "excused"
+    elif found is None or found[1]:
+        kind = "unscored"
+    scored = turn.scored_candidate
+    again = None
+    if scored is not None and 0 <= index - scored.start < len(scored.ids):
+        again = float(scored.best[index - scored.start] - scored.logprobs[index - scored.start])
+    return fork_at(turn.candidate.tokens, turn.baseline.tokens, index, kind, again)
+
+
+def regret_of(measured: TurnRegrets, index: int) -> tuple[float, bool, Shape] | None:
+    """(regret in nat, only a lower bound?, shape) of output token `index`; `None`: unscored."""
+    for part in measured.candidate:
+        if 0 <= index - part.start < len(part):
+            place = index - part.start
+            return float(part.values[place]), bool(part.bounded[place]), part.shape
+    return None

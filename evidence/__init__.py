@@ -1,0 +1,1 @@
+"""Scripts that measure how well the gate itself works; they make the tables of docs/evidence.md."""
