@@ -1,0 +1,38 @@
+"""UTF8_REPLACEMENT: U+FFFD that the baseline lacks, in the same channel.
+
+A character cut at a step edge and decoded too early becomes ``Done \\ufffd\\ufffd`` where the
+reference has ``Done ✅``. A replacement character the model itself wrote is in both.
+"""
+
+from collections.abc import Iterator
+
+from checks import findings as f
+from checks.channels import CHANNELS, channels_of
+from checks.excerpt import excerpt
+from checks.findings import Finding, NotJudged
+from checks.first_fork import first_fork
+from checks.pair import Pair
+
+REPLACEMENT = "\ufffd"
+
+
+def check_replacement(pair: Pair) -> Iterator[Finding | NotJudged]:
+    """Compares counts per channel; after a fork that noise explains it is not judged."""
+    if pair.candidate.message is None or pair.baseline.message is None:
+        yield NotJudged(f.UTF8_REPLACEMENT, "the text of one path is unknown")
+        return
+    ours, theirs = channels_of(pair.candidate.message), channels_of(pair.baseline.message)
+    extra = {c: ours[c].count(REPLACEMENT) - theirs[c].count(REPLACEMENT) for c in CHANNELS}
+    channel = next((c for c in CHANNELS if extra[c] > 0), None)
+    if channel is None:
+        return
+    fork = first_fork(pair)
+    if fork is not None and fork.explains:
+        yield NotJudged(f.UTF8_REPLACEMENT, "the texts part at a fork inside the noise")
+        return
+    yield Finding(
+        f.UTF8_REPLACEMENT,
+        f"{extra[channel]} U+FFFD in the {channel} that the baseline lacks",
+        candidate=excerpt(ours[channel], ours[channel].find(REPLACEMENT), 1),
+        detail={c: n for c, n in extra.items() if n > 0},
+    )

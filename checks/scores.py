@@ -1,0 +1,110 @@
+"""Are the log probabilities usable? Finite, varying, the greedy token on top of its own list."""
+
+import math
+from collections.abc import Iterator
+
+from checks import findings as f
+from checks.findings import Finding, NotJudged
+from checks.pair import Pair, Side
+from checks.request import processes_logits
+from traces.response import Token
+
+REFUSAL = "out of range float values"
+"""What vLLM answers (400, or an error chunk) where a score cannot be written as JSON."""
+TIE = 1e-5
+"""A token this close (nat) below its list's maximum is its argmax; ties are common in bf16."""
+VARIES = 1e-3
+"""A baseline whose scores differ by less (nat) does not vary."""
+
+
+def check_finite(pair: Pair) -> Iterator[Finding | NotJudged]:
+    """NaN or infinity among the candidate's scores, or vLLM's refusal to write one."""
+    refusal = _refusal(pair.candidate)
+    places = _non_finite(pair.candidate)
+    if refusal is None and places is None:
+        yield NotJudged(f.NON_FINITE_LOGPROBS, "no scores")
+    elif refusal or places:
+        theirs = bool(_non_finite(pair.baseline)) or _refusal(pair.baseline) is not None
+        yield Finding(
+            f.NON_FINITE_LOGPROBS,
+            refusal or f"{len(places or [])} tokens have a score that is NaN or infinite",
+            token=places[0] if places else None,
+            baseline_too=theirs,
+        )
+
+
+def _refusal(side: Side) -> str | None:
+    text = str(side.stream.error) if side.stream and side.stream.error else ""
+    return text if REFUSAL in text.lower() else None
+
+
+def _non_finite(side: Side) -> list[int] | None:
+    """Token indices with a score that is no number; `None` where there are no scores."""
+    scored = [(i, t) for i, t in enumerate(side.tokens or ()) if t.logprob is not None or t.top]
+    if not scored:
+        return None
+    return [i for i, token in scored if not all(map(math.isfinite, _scores(token)))]
+
+
+def _scores(token: Token) -> list[float]:
+    own = [] if token.logprob is None else [token.logprob]
+    return own + [top.logprob for top in token.top]
+
+
+def check_constant(pair: Pair) -> Iterator[Finding | NotJudged]:
+    """All of the candidate's scores identical, where the baseline's at the same places vary."""
+    ours, theirs = _own(pair.candidate), _own(pair.baseline)
+    theirs = theirs[: len(ours)]
+    if len(ours) < 2 or len(theirs) < 2:
+        yield NotJudged(f.LOGPROBS_CONSTANT, "fewer than two scores on a side")
+    elif min(ours) == max(ours) and max(theirs) - min(theirs) > VARIES:
+        yield Finding(
+            f.LOGPROBS_CONSTANT,
+            f"all {len(ours)} logprobs are {ours[0]:g}",
+            baseline=f"{min(theirs):g} … {max(theirs):g}",
+            candidate=f"{ours[0]:g}",
+        )
+
+
+def _own(side: Side) -> list[float]:
+    scores = [token.logprob for token in side.tokens or () if token.logprob is not None]
+    return [score for score in scores if math.isfinite(score)]
+
+
+def check_argmax(pair: Pair) -> Iterator[Finding | NotJudged]:
+    """Each greedy token is the argmax of the candidate's own list of two or more."""
+    if pair.request is None or not pair.greedy:
+        yield NotJudged(f.SAMPLER_NOT_ARGMAX, "the request is not known to be greedy")
+        return
+    processed = processes_logits(pair.request)
+    if processed:
+        reason = f"raw scores are not what was sampled from under {', '.join(processed)}"
+        yield NotJudged(f.SAMPLER_NOT_ARGMAX, reason)
+        return
+    gaps = _gaps(pair.candidate)
+    if gaps is None:
+        yield NotJudged(f.SAMPLER_NOT_ARGMAX, "no list of two or more scores")
+        return
+    wrong = [(index, gap) for index, gap in gaps.items() if gap > TIE]
+    if wrong:
+        theirs = _gaps(pair.baseline) or {}
+        index, gap = max(wrong, key=lambda item: item[1])
+        yield Finding(
+            f.SAMPLER_NOT_ARGMAX,
+            f"token {index} lies {gap:.3g} nat below the best of its own list"
+            + (f"; {len(wrong) - 1} further tokens do" if len(wrong) > 1 else ""),
+            token=wrong[0][0],
+            candidate=f"{gap:.3g} nat below",
+            baseline_too=all(theirs.get(place, 0.0) > TIE for place, _ in wrong),
+            detail={"tokens": [place for place, _ in wrong]},
+        )
+
+
+def _gaps(side: Side) -> dict[int, float] | None:
+    """How far (nat) each token lies below the best of its own list, by token index."""
+    gaps = {
+        index: max(top.logprob for top in token.top) - token.logprob
+        for index, token in enumerate(side.tokens or ())
+        if token.logprob is not None and len(token.top) >= 2
+    }
+    return gaps or None
