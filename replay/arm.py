@@ -153,6 +153,10 @@ class _Runner:
         self.result.failed += 1
         self.unanswered += 1
         if self.unanswered >= GIVE_UP_AFTER:
+            # A launched server may still be dying; its own last words are the better error.
+            for _ in range(GIVE_UP_AFTER):
+                await asyncio.sleep(self.plan.retry_wait_s)
+                self.check_alive()
             raise self._gone(job, capture)
 
     async def _send(self, job: Job, attempt: int) -> Capture:

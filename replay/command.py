@@ -3,13 +3,16 @@
 python -m vllm.entrypoints.openai.api_server --model M --host 127.0.0.1 --port 40123 …
 """
 
+import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import orjson
 
+from replay.cpus import BIND
 from traces.errors import ConfigError
 from traces.vllm_flags import parse_flags
 
@@ -84,3 +87,11 @@ def server_command(spec: ServerSpec, port: int) -> list[str]:
         command += ["--speculative-config", orjson.dumps(dict(spec.speculative_config)).decode()]
         command.append(DRAFTING_FLAG)
     return command
+
+
+def server_environment(spec: ServerSpec) -> dict[str, str]:
+    """This process's environment with the server's settings laid over it."""
+    offline = {"HF_HUB_OFFLINE": "1"} if Path(spec.model).is_dir() else {}
+    bind = {BIND: ",".join(map(str, spec.cpus))} if spec.cpus else {}
+    own = {"VLLM_NO_USAGE_STATS": "1", "PYTHONUNBUFFERED": "1", **offline, **bind}
+    return {**own, **os.environ, **spec.env}

@@ -12,6 +12,9 @@ from traces.path_facts import ModelFacts, PathFacts
 from traces.vllm_flags import without_secrets
 
 CACHE_INFO = "vllm:cache_config_info"
+DYING_S = 5.0
+"""A server whose engine has died answers a little longer, and then ends."""
+
 SPECULATION = "vllm:spec_decode_num_drafts_total"
 
 
@@ -28,6 +31,18 @@ async def gather_facts(
 
     Raises ServerError where it cannot be reached, or does not serve `model`.
     """
+    try:
+        return await _ask(path, url, model, api_key, server, probe_parsers)
+    except ServerError:
+        if server is not None:
+            await server.wait_for_end(DYING_S)
+            server.check_alive("while it was asked what it is")
+        raise
+
+
+async def _ask(
+    path: str, url: str, model: str, api_key: str, server: Server | None, probe_parsers: bool
+) -> PathFacts:
     async with Endpoint(url, api_key=api_key) as endpoint:
         models = _models(await endpoint.get_json("/v1/models"))
         _refuse_unknown_model(path, url, model, models)

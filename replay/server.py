@@ -1,9 +1,9 @@
 """A launched vLLM server: started, awaited, watched, and ended with its whole process group."""
 
+import asyncio
 import contextlib
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -15,9 +15,9 @@ from types import TracebackType
 from typing import Self
 
 from replay import warden
-from replay.command import ServerSpec, server_command
-from replay.cpus import BIND
+from replay.command import ServerSpec, server_command, server_environment
 from replay.diagnosis import likely_fix
+from replay.port import free_port, is_free
 from traces.errors import ServerError
 from traces.vllm_flags import parse_flags
 
@@ -79,7 +79,7 @@ class Server:
         self._refuse_missing_model()
         wanted = parse_flags(self.spec.flags).get("--port", ())
         self.port = int(wanted[0]) if wanted else free_port()
-        if wanted and not _is_free(self.port):
+        if wanted and not is_free(self.port):
             raise ServerError(
                 f"path {self.spec.name}: port {self.port} is in use",
                 "end the other server, or leave `--port` out of `flags`",
@@ -93,7 +93,7 @@ class Server:
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                env=self._environment(),
+                env=server_environment(self.spec),
                 start_new_session=True,
             )
 
@@ -123,6 +123,12 @@ class Server:
         code = self._process.poll()
         if code is not None:
             raise self._error(f"ended {when} (exit code {code})", likely_fix(self._tail()))
+
+    async def wait_for_end(self, seconds: float) -> None:
+        """Give a dying server time to end by itself; returns early when it has."""
+        deadline = time.monotonic() + seconds
+        while self.is_alive() and time.monotonic() < deadline:
+            await asyncio.sleep(HEALTH_EVERY_S)
 
     def stop(self) -> None:
         """End the whole process group and wait for it. May be called again."""
@@ -187,26 +193,3 @@ class Server:
                 f"path {self.spec.name}: no model at {model} (there is no config.json)",
                 "set `server.model` to a folder with a model, or to a name vLLM can load",
             )
-
-    def _environment(self) -> dict[str, str]:
-        offline = {"HF_HUB_OFFLINE": "1"} if Path(self.spec.model).is_dir() else {}
-        bind = {BIND: ",".join(map(str, self.spec.cpus))} if self.spec.cpus else {}
-        own = {"VLLM_NO_USAGE_STATS": "1", "PYTHONUNBUFFERED": "1", **offline, **bind}
-        return {**own, **os.environ, **self.spec.env}
-
-
-def free_port() -> int:
-    """A port nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def _is_free(port: int) -> bool:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-    return True

@@ -11,7 +11,7 @@ from scripted_server import Answer, Script, ScriptedServer, Seen, scripted
 
 from replay.arm import ArmPlan, ArmResult, run_arm
 from replay.job import Job
-from replay.server import free_port
+from replay.port import free_port
 from traces.capture import Capture
 from traces.errors import InputError, ServerError
 from traces.journal import JournalReader

@@ -8,7 +8,7 @@ import pytest
 from scripted_server import DONE, Answer, scripted, sse
 
 from replay.client import StreamClient
-from replay.server import free_port
+from replay.port import free_port
 from traces.capture import Capture, CaptureKey
 from traces.journal import JournalWriter
 

@@ -9,7 +9,7 @@ from scripted_server import Answer, Script, Seen, scripted
 from replay.endpoint import Endpoint
 from replay.fit import Fitted, fit_turns
 from replay.job import Job
-from replay.server import free_port
+from replay.port import free_port
 from traces.errors import ServerError
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from scripted_server import Answer, Script, ScriptedServer, Seen, scripted
 
+from replay.port import free_port
 from replay.scorer import ScorerPlan, score_all
-from replay.server import free_port
 from traces.errors import ServerError
 from traces.score import Score, ScoreRequest
 

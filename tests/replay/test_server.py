@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from replay.command import ServerSpec
-from replay.server import Server, free_port
+from replay.port import free_port
+from replay.server import Server
 from traces.errors import ConfigError, ServerError
 
 STAND_IN = Path(__file__).parent / "stand_in"
