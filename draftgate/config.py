@@ -34,7 +34,9 @@ class Section(BaseModel):
 class RunSection(Section):
     """`[run]`: what is replayed, how hard, and where the results go."""
 
-    sessions: tuple[str, ...] = Field((), description="files, folders or globs of recorded sessions")
+    sessions: tuple[str, ...] = Field(
+        (), description="files, folders or globs of recorded sessions"
+    )
     output: str = Field(".draftgate", description="folder for journals, server logs and case files")
     db: str = Field("draftgate.duckdb", description="the DuckDB store")
     report: str = Field("", description="HTML report; default is report.html in the run's folder")
@@ -52,6 +54,11 @@ class RunSection(Section):
     )
     seed: int = Field(0, description="seed of every random draw of the judgement")
     timeout_s: float = Field(600, gt=0, description="longest wait for one turn, in seconds")
+    tool_parser: str = Field(
+        "",
+        description="tool-call parser the output's markup is written for; default is the "
+        "`--tool-call-parser` of the launched servers",
+    )
     redact: bool = Field(True, description="replace secrets in case files and reports")
 
 

@@ -1,0 +1,36 @@
+"""``draftgate compare``: two stored runs side by side."""
+
+from pathlib import Path
+
+import click
+
+from draftgate.answer_output import db_option
+
+
+@click.command()
+@click.argument("old")
+@click.argument("new", default="last")
+@click.option("--all", "show_all", is_flag=True, help="Show numbers that did not change too.")
+@click.option("--json", "as_json", is_flag=True, help="One machine-readable object on stdout.")
+@db_option
+def command(old: str, new: str, show_all: bool, as_json: bool, db: Path) -> int:
+    """Put the runs OLD and NEW side by side: what got worse, with intervals.
+
+    Ends with 1 where a number got worse beyond noise or an error code is new, else with 0.
+    """
+    from reports.compare import compare_runs
+    from reports.store import Store
+
+    with Store.open(db) as store:
+        comparison = compare_runs(store, old, new)
+    if as_json:
+        import json
+
+        click.echo(json.dumps(comparison.as_object(), ensure_ascii=False))
+    else:
+        from rich.console import Console
+
+        from reports.compare_text import print_comparison
+
+        print_comparison(comparison, Console(), show_all=show_all)
+    return 1 if comparison.regressed else 0

@@ -1,0 +1,34 @@
+"""``draftgate doctor``: what is missing, and how to get it."""
+
+import json
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.option(
+    "-c", "--config", "file", type=click.Path(path_type=Path), help="Configuration to look at."
+)
+@click.option("--json", "as_json", is_flag=True, help="One machine-readable object on stdout.")
+def command(file: Path | None, as_json: bool) -> int:
+    """Can this machine, these endpoints, this configuration run a gate?
+
+    Ends with 0 where a gate can run, else 2.
+    """
+    from draftgate.config import DEFAULT_FILE
+    from draftgate.config_file import read_config
+    from draftgate.doctor import config_checks, machine_checks
+
+    checks = list(machine_checks())
+    if file or DEFAULT_FILE.exists():
+        checks += config_checks(read_config(file or DEFAULT_FILE))
+    can_run = all(check.state != "missing" for check in checks)
+    if as_json:
+        click.echo(json.dumps({"can_run": can_run, "checks": [c.as_json() for c in checks]}))
+    else:
+        for check in checks:
+            fix = f"\n         fix: {check.fix}" if check.fix else ""
+            click.echo(f"{check.state:8} {check.name}: {check.found}{fix}")
+        click.echo("ready" if can_run else "not ready")
+    return 0 if can_run else 2

@@ -1,0 +1,68 @@
+"""``draftgate gate``: the main job."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+@click.command()
+@click.argument("sessions", nargs=-1, type=click.Path())
+@click.option(
+    "-c",
+    "--config",
+    "file",
+    type=click.Path(path_type=Path),
+    default="draftgate.toml",
+    show_default=True,
+    help="Configuration.",
+)
+@click.option("--baseline-url", multiple=True, help="Attach the baseline to this URL (repeatable).")
+@click.option(
+    "--candidate-url", multiple=True, help="Attach the candidate to this URL (repeatable)."
+)
+@click.option("--concurrency", type=click.IntRange(min=1), help="Sessions replayed side by side.")
+@click.option("--max-sessions", type=click.IntRange(min=1), help="Replay at most so many sessions.")
+@click.option("--resume", metavar="RUN", help="Go on with an interrupted run of this id.")
+@click.option("--db", type=click.Path(), help="The DuckDB store.")
+@click.option("--json", "as_json", is_flag=True, help="One machine-readable object on stdout.")
+def command(
+    sessions: tuple[str, ...],
+    file: Path,
+    baseline_url: tuple[str, ...],
+    candidate_url: tuple[str, ...],
+    concurrency: int | None,
+    max_sessions: int | None,
+    resume: str | None,
+    db: str | None,
+    as_json: bool,
+) -> int:
+    """Replay SESSIONS on both paths, judge, store, report.
+
+    SESSIONS are files, folders or globs of recorded sessions; without any, those of the
+    configuration are replayed. Ends with 0 pass, 1 fail, 2 invalid or could not run,
+    3 inconclusive.
+    """
+    import json
+
+    from draftgate.config_file import read_config
+    from draftgate.gate.gate import run_gate
+    from draftgate.progress import reporter
+
+    run = {
+        "sessions": sessions or None,
+        "concurrency": concurrency,
+        "max_sessions": max_sessions,
+        "db": db,
+    }
+    overrides: dict[str, dict[str, Any]] = {
+        "run": {key: value for key, value in run.items() if value is not None},
+        "baseline": {"urls": baseline_url} if baseline_url else {},
+        "candidate": {"urls": candidate_url} if candidate_url else {},
+    }
+    outcome = run_gate(read_config(file, overrides), reporter(), resume=resume)
+    if as_json:
+        click.echo(json.dumps(outcome.as_json()))
+    else:
+        outcome.print_summary()
+    return outcome.exit_code

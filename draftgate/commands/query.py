@@ -1,0 +1,57 @@
+"""``draftgate query``: a named question to the store."""
+
+import json
+from pathlib import Path
+
+import click
+
+from draftgate.answer_output import answer_options, give
+
+
+@click.command()
+@click.argument("name", required=False)
+@click.option(
+    "--run", default="last", show_default=True, help="Run id, a beginning of one, or last."
+)
+@click.option("--list", "show_list", is_flag=True, help="List the questions.")
+@click.option("--sql", "show_sql", is_flag=True, help="Show the SQL of the question instead.")
+@answer_options
+def command(
+    name: str | None,
+    run: str,
+    show_list: bool,
+    show_sql: bool,
+    db: Path,
+    limit: int,
+    style: str,
+    as_json: bool,
+    output: Path | None,
+) -> int:
+    """Answer the question NAME from the store; without a NAME, list the questions.
+
+    \b
+    draftgate query worst_boundaries
+    draftgate query diverged --run 20260526 --format csv
+    """
+    from reports.query import answer, find_query, queries
+    from reports.sql import open_sealed
+
+    if name is None or show_list:
+        return _listed({n: q.comment for n, q in queries().items()}, as_json or style == "json")
+    if show_sql:
+        click.echo(find_query(name).sql)
+        return 0
+    find_query(name)
+    with open_sealed(db) as store:
+        found = answer(store, name, run, limit)
+    return give(found, "json" if as_json else style, output)
+
+
+def _listed(questions: dict[str, str], as_json: bool) -> int:
+    if as_json:
+        click.echo(json.dumps({"queries": questions}))
+        return 0
+    width = max(map(len, questions))
+    for name, question in questions.items():
+        click.echo(f"{name:{width}}  {question}")
+    return 0

@@ -1,0 +1,93 @@
+"""``draftgate report``: a stored run, rendered again."""
+
+from pathlib import Path
+
+import click
+
+from draftgate.answer_output import db_option, write_text
+
+_FILE = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
+
+
+@click.command()
+@click.argument("run", default="last")
+@click.option("--html", type=_FILE, help="Write the HTML page here.")
+@click.option("--junit", type=_FILE, help="Write JUnit XML here (`-`: standard output).")
+@click.option("--markdown", type=_FILE, help="Write a pull-request comment here (`-` as above).")
+@click.option("--github", is_flag=True, help="Print GitHub annotations.")
+@click.option(
+    "--parquet", type=click.Path(path_type=Path), help="Export all rows below this folder."
+)
+@click.option("--turn", metavar="SESSION/TURN", help="The one diverging turn the HTML page shows.")
+@click.option("--json", "as_json", is_flag=True, help="The whole report as one JSON object.")
+@db_option
+def command(
+    run: str,
+    html: Path | None,
+    junit: Path | None,
+    markdown: Path | None,
+    github: bool,
+    parquet: Path | None,
+    turn: str | None,
+    as_json: bool,
+    db: Path,
+) -> int:
+    """Render the stored RUN (an id, a beginning of one, or `last`).
+
+    Without an option the summary is shown on the terminal. Ends with 0 whatever the verdict is.
+    """
+    from reports.store import Store
+    from reports.summary import read_summary
+
+    with Store.open(db) as store:
+        summary = read_summary(store, run)
+        if html:
+            from reports.html import render_html
+
+            _put("HTML", render_html(store, summary, _turn(turn)), html)
+        if junit:
+            from reports.junit import render_junit
+
+            _put("JUnit XML", render_junit(store, summary), junit)
+        if parquet:
+            from reports.parquet import export_run
+
+            rows = export_run(store, summary.id, parquet)
+            click.echo(f"Parquet: {rows:,} rows below {parquet}", err=True)
+    if markdown:
+        from reports.markdown import render_markdown
+
+        _put("Markdown", render_markdown(summary), markdown)
+    if github:
+        from reports.github import render_github
+
+        click.echo(render_github(summary), nl=False)
+    if as_json:
+        from reports.json_ import render_json
+
+        click.echo(render_json(summary), nl=False)
+    if not (html or junit or markdown or github or parquet or as_json):
+        from rich.console import Console
+
+        from reports.terminal import print_summary
+
+        print_summary(summary, Console())
+    return 0
+
+
+def _put(name: str, text: str, file: Path) -> None:
+    if str(file) == "-":
+        write_text(text, None)
+        return
+    write_text(text, file)
+    click.echo(f"{name}: {file}", err=True)
+
+
+def _turn(text: str | None) -> tuple[str, str] | None:
+    """(session, turn) of ``SESSION/TURN``; the session may itself hold slashes."""
+    if text is None:
+        return None
+    session, slash, turn = text.rpartition("/")
+    if not slash:
+        raise click.BadParameter("expected SESSION/TURN", param_hint="--turn")
+    return session, turn

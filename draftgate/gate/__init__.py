@@ -1,0 +1,1 @@
+"""The main job: plan, replay, score, judge, store, report."""

@@ -1,0 +1,89 @@
+"""What the journals of a run hold, turn by turn: the last settled exchange of every arm."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from draftgate.gate.folder import RunFolder
+from traces.capture import Capture, CaptureKey
+from traces.journal import JournalReader
+from traces.reassembly import response_of
+from traces.response import Response
+
+TurnId = tuple[str, str]
+"""(session, turn)."""
+
+ARMS = (
+    ("candidate", "main"),
+    ("baseline", "main"),
+    ("baseline", "aa"),
+    ("candidate", "plain"),
+    ("baseline", "plain"),
+)
+"""Every arm a run may hold, as (path, arm)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One request and what came back, reassembled. Times are in ms since it was sent."""
+
+    key: CaptureKey
+    request: dict[str, Any]
+    response: Response
+    sent_at: float
+    ended: str
+    ended_ms: float | None
+    bytes: int
+    error: str | None
+
+    @property
+    def turn(self) -> TurnId:
+        return self.key.session, self.key.turn
+
+    @property
+    def ended_at(self) -> float:
+        """Seconds since the epoch when the last byte came."""
+        return self.sent_at + (self.ended_ms or 0.0) / 1000
+
+
+def exchange_of(capture: Capture) -> Exchange:
+    """A capture, read."""
+    return Exchange(
+        key=capture.key,
+        request=capture.request,
+        response=response_of(capture),
+        sent_at=capture.sent_at,
+        ended=capture.ended,
+        ended_ms=capture.events[-1][0] if capture.events else None,
+        bytes=len(capture.body),
+        error=capture.error,
+    )
+
+
+@dataclass(slots=True)
+class Evidence:
+    """Exchanges by arm and turn; turns keep the order in which they were first answered."""
+
+    arms: dict[tuple[str, str], dict[TurnId, Exchange]] = field(default_factory=dict)
+
+    def of(self, path: str, arm: str = "main") -> Mapping[TurnId, Exchange]:
+        """The exchanges of one arm; empty where it did not run."""
+        return self.arms.get((path, arm), {})
+
+    def __iter__(self) -> Iterator[Exchange]:
+        for exchanges in self.arms.values():
+            yield from exchanges.values()
+
+
+def read_evidence(folder: RunFolder) -> Evidence:
+    """All arms of a run; of several attempts at a turn the last one counts."""
+    evidence = Evidence()
+    for path, arm in ARMS:
+        journal = folder.journal(path, arm)
+        if not journal.exists():
+            continue
+        found: dict[TurnId, Exchange] = {}
+        for capture in JournalReader(journal):
+            found[capture.key.session, capture.key.turn] = exchange_of(capture)
+        evidence.arms[path, arm] = found
+    return evidence

@@ -1,0 +1,66 @@
+"""Where one run keeps its evidence, so that it can be resumed and judged again without a server.
+
+.draftgate/runs/20261129-150300-7f3a/
+    run.json               what was planned: configuration, sessions, counts
+    paths.json             what the servers said of themselves
+    baseline-main-0.jsonl.zst, candidate-main-0.jsonl.zst, baseline-aa-0.jsonl.zst …  journals
+    baseline.log, candidate.log                                                       server logs
+    scores-0.jsonl.zst     teacher-forced scores
+    cases/                 one case file per finding
+    report.html
+"""
+
+import secrets
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from traces.journal import journal_path
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """The files of one run below `root`."""
+
+    root: Path
+
+    @classmethod
+    def new(cls, output: Path) -> "RunFolder":
+        """A fresh folder, named by time (UTC) and four random hex digits."""
+        name = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+        folder = cls(output / "runs" / name)
+        folder.root.mkdir(parents=True)
+        return folder
+
+    @property
+    def run(self) -> str:
+        """The run id."""
+        return self.root.name
+
+    def journal(self, path: str, arm: str) -> Path:
+        """Journal of one arm of one path."""
+        return journal_path(self.root, path, arm)
+
+    def log(self, path: str) -> Path:
+        """Log of a launched server."""
+        return self.root / f"{path}.log"
+
+    @property
+    def plan(self) -> Path:
+        return self.root / "run.json"
+
+    @property
+    def paths(self) -> Path:
+        return self.root / "paths.json"
+
+    @property
+    def scores(self) -> Path:
+        return self.root / "scores-0.jsonl.zst"
+
+    @property
+    def cases(self) -> Path:
+        return self.root / "cases"
+
+    @property
+    def report(self) -> Path:
+        return self.root / "report.html"

@@ -1,0 +1,106 @@
+"""Opening a path: attach to its URLs, or launch its server and end it again."""
+
+import asyncio
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from draftgate.config import CandidateSection, Config, PathSection
+from draftgate.gate.folder import RunFolder
+from draftgate.progress import Reporter
+from replay.command import ServerSpec
+from replay.endpoint import Endpoint
+from replay.server import Server
+from traces.errors import ConfigError, ServerError
+
+PATHS = ("baseline", "candidate")
+
+
+@dataclass(frozen=True, slots=True)
+class OpenPath:
+    """A path that answers. `server` is set where the gate launched it."""
+
+    name: str
+    urls: tuple[str, ...]
+    model: str
+    api_key: str = field(default="", repr=False)
+    server: Server | None = None
+
+    def check_alive(self) -> None:
+        """Raise ServerError with the log's last lines if a launched server has died."""
+        if self.server is not None:
+            self.server.check_alive()
+
+
+def section_of(config: Config, name: str) -> PathSection:
+    """`[baseline]` or `[candidate]`."""
+    return config.baseline if name == "baseline" else config.candidate
+
+
+def server_spec(config: Config, name: str, cpus: tuple[int, ...] | None = None) -> ServerSpec:
+    """What to launch for a path: the shared `[server]`, its own flags, and the drafter."""
+    section = section_of(config, name)
+    drafter = section.speculative_config if isinstance(section, CandidateSection) else {}
+    return ServerSpec(
+        name=name,
+        model=config.server.model,
+        flags=(*config.server.flags, *section.flags),
+        speculative_config=drafter,
+        env=config.server.env,
+        python=config.server.python,
+        served_model_name=config.server.served_model_name,
+        start_timeout_s=config.server.start_timeout_s,
+        cpus=cpus,
+    )
+
+
+@contextmanager
+def open_path(
+    config: Config,
+    name: str,
+    folder: RunFolder,
+    reporter: Reporter,
+    cpus: tuple[int, ...] | None = None,
+) -> Iterator[OpenPath]:
+    """A path that is ready for requests. A launched server is ended when the context is left.
+
+    Raises ServerError where a server does not start or an attached one does not answer.
+    """
+    section = section_of(config, name)
+    api_key = _api_key(section)
+    if section.urls:
+        model = config.server.served_model_name or asyncio.run(_served_model(section.urls, api_key))
+        yield OpenPath(name, section.urls, model, api_key)
+        return
+    spec = server_spec(config, name, cpus)
+    with Server(spec, folder.log(name)) as server:
+        with reporter.step(f"{name}: starting vLLM", int(spec.start_timeout_s)) as advance:
+            server.wait_healthy(lambda seconds, line: advance(int(seconds)))
+        yield OpenPath(name, (server.url,), spec.model_name, server=server)
+
+
+def _api_key(section: PathSection) -> str:
+    if not section.api_key_env:
+        return ""
+    if section.api_key_env not in os.environ:
+        raise ConfigError(
+            f"environment variable {section.api_key_env} (api_key_env) is not set",
+            f"export {section.api_key_env}=…, or take `api_key_env` out",
+        )
+    return os.environ[section.api_key_env]
+
+
+async def _served_model(urls: tuple[str, ...], api_key: str) -> str:
+    """The one model every URL serves."""
+    names: dict[str, str] = {}
+    for url in urls:
+        async with Endpoint(url, api_key=api_key) as endpoint:
+            answer = await endpoint.get_json("/v1/models")
+        models = answer.get("data") if isinstance(answer, dict) else None
+        if not models:
+            raise ServerError(f"{url}: /v1/models names no model", "is this a vLLM server?")
+        names[url] = str(models[0]["id"])
+    if len(set(names.values())) > 1:
+        raise ServerError(f"the URLs of one path serve different models: {names}", "mend `urls`")
+    return next(iter(names.values()))

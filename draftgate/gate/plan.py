@@ -1,0 +1,115 @@
+"""What will be replayed: the turns of the recorded sessions, as chat requests.
+
+A turn that cannot be replayed is kept with its reason; nothing is left out silently.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from draftgate.config import Config
+from replay.job import Job
+from traces.errors import InputError
+from traces.importer import ImportedFile, import_files
+from traces.render import chat_request
+from traces.session import Session
+from traces.turn import Turn
+
+CAP_REASON = "beyond run.max_turns"
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedSession:
+    """A session, its turns as chat requests (`jobs`), and the turns left out with reasons."""
+
+    session: Session
+    jobs: tuple[Job, ...]
+    skipped: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All sessions of a run. `unread` counts source rows that could not be used, by reason."""
+
+    sessions: tuple[PlannedSession, ...]
+    unread: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def jobs(self) -> list[tuple[Job, ...]]:
+        """The chat requests, session by session."""
+        return [planned.jobs for planned in self.sessions]
+
+    @property
+    def turns(self) -> int:
+        """Turns that will be sent."""
+        return sum(len(planned.jobs) for planned in self.sessions)
+
+    @property
+    def skipped(self) -> Counter[str]:
+        """Turns left out, by reason."""
+        return Counter(r for planned in self.sessions for r in planned.skipped.values())
+
+
+def make_plan(config: Config) -> Plan:
+    """Import what `run.sessions` names and render each replayable turn.
+
+    Raises InputError where nothing is named or nothing can be replayed.
+    """
+    if not config.run.sessions:
+        raise InputError("no sessions to replay", "name files, or set `run.sessions`")
+    files = list(import_files([Path(name) for name in config.run.sessions]))
+    unread: Counter[str] = Counter()
+    for file in files:
+        unread.update(file.skipped)
+    sessions = _named_once(session for file in files for session in file.sessions)
+    room = config.run.max_turns
+    planned = []
+    for session in sessions[: config.run.max_sessions]:
+        planned.append(_planned(session, room))
+        if room is not None:
+            room -= len(planned[-1].jobs)
+    plan = Plan(tuple(planned), unread)
+    if not plan.turns:
+        raise _nothing(files, plan)
+    return plan
+
+
+def _planned(session: Session, room: int | None) -> PlannedSession:
+    jobs: list[Job] = []
+    skipped: dict[str, str] = {}
+    for turn in session.turns:
+        reason = _skip_reason(turn, full=room is not None and len(jobs) >= room)
+        if reason is None:
+            jobs.append(Job(session.session_id, turn.turn_id, chat_request(session, turn)))
+        else:
+            skipped[turn.turn_id] = reason
+    return PlannedSession(session, tuple(jobs), skipped)
+
+
+def _skip_reason(turn: Turn, *, full: bool) -> str | None:
+    if not turn.replayable:
+        return turn.skip_reason or "not replayable"
+    return CAP_REASON if full else None
+
+
+def _named_once(sessions: Iterable[Session]) -> list[Session]:
+    """Two files may hold sessions of one id; the later gets a number, so that no turn is lost."""
+    seen: Counter[str] = Counter()
+    named = []
+    for session in sessions:
+        seen[session.session_id] += 1
+        number = seen[session.session_id]
+        if number > 1:
+            session = session.model_copy(update={"session_id": f"{session.session_id}~{number}"})
+        named.append(session)
+    return named
+
+
+def _nothing(files: list[ImportedFile], plan: Plan) -> InputError:
+    reasons = ", ".join(f"{reason}: {n}" for reason, n in (plan.skipped + plan.unread).items())
+    names = ", ".join(str(file.file) for file in files[:5]) or "no file"
+    return InputError(
+        f"no turn can be replayed ({names}{'; ' + reasons if reasons else ''})",
+        "`draftgate inspect FILES` shows what is in them",
+    )

@@ -1,0 +1,91 @@
+"""What the baseline is asked after its arms have run, while it is still up.
+
+1. Diverged turns: the candidate's tokens from the first divergence on, teacher-forced.
+2. A random sample of the baseline's own outputs, with at least as many tokens: the noise floor in
+   the same (prefill) shape.
+3. Suspects: its own next token after the candidate's tokens before a token above the hard bound.
+4. The changed tails of planted controls.
+"""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+
+from checks.greedy_judgement import Suspect
+from checks.greedy_turn import GreedyTurn
+from checks.sessions import hash_order
+from draftgate.gate.folder import RunFolder
+from draftgate.gate.paths import OpenPath
+from draftgate.gate.turns import Answers, fork_index, score_request
+from draftgate.progress import Reporter
+from replay.next_token import next_tokens
+from replay.scorer import ScorerPlan, score_all
+from traces.score import ScoreRequest
+
+MIN_SAMPLE = 2000
+"""Fewest tokens (of the baseline's own output) that are read again, even where nothing diverged."""
+
+
+def divergence_requests(turns: Sequence[GreedyTurn], seed: int) -> list[ScoreRequest]:
+    """Diverged turns, and the sample of the baseline's own outputs beside them."""
+    wanted: list[ScoreRequest | None] = []
+    for turn in turns:
+        start = fork_index(turn.candidate, turn.baseline)
+        if start is not None and not turn.processing:
+            wanted.append(score_request(turn.candidate, start))
+    requests = [request for request in wanted if request is not None]
+    needed = max(MIN_SAMPLE, sum(len(request.continuation) for request in requests))
+    return [*requests, *_sample(turns, needed, seed)]
+
+
+def _sample(turns: Sequence[GreedyTurn], tokens: int, seed: int) -> Iterable[ScoreRequest]:
+    """Whole baseline outputs in an order drawn by `seed`, until they hold `tokens` tokens."""
+    named = {f"{turn.session}/{turn.turn}": turn for turn in turns if not turn.processing}
+    for name in hash_order(named, seed):
+        if tokens <= 0:
+            return
+        request = score_request(named[name].baseline, 0)
+        if request is not None:
+            tokens -= len(request.continuation)
+            yield request
+
+
+class Questioner:
+    """Asks an open baseline and keeps the answers."""
+
+    def __init__(self, path: OpenPath, folder: RunFolder, reporter: Reporter) -> None:
+        self.plan = ScorerPlan(path.urls[0], path.model, f"{folder.run}-score", path.api_key)
+        self.path = path
+        self.folder = folder
+        self.reporter = reporter
+
+    def score(self, requests: Sequence[ScoreRequest], answers: Answers, title: str) -> None:
+        """Teacher-force `requests`; what is in the run's score file is not asked again."""
+        if not requests:
+            return
+        with self.reporter.step(f"baseline: {title}", len(requests)) as advance:
+            answers.scores |= asyncio.run(
+                score_all(
+                    self.plan,
+                    requests,
+                    self.folder.scores,
+                    progress=advance,
+                    check_alive=self.path.check_alive,
+                )
+            )
+
+    def ask_suspects(
+        self, turns: Sequence[GreedyTurn], suspects: Sequence[Suspect], answers: Answers
+    ) -> None:
+        """The baseline's own token at every suspect's prefix."""
+        by_name = {(turn.session, turn.turn): turn for turn in turns}
+        prefixes = []
+        for suspect in suspects:
+            response = by_name[suspect.session, suspect.turn].candidate
+            prompt = (*(response.prompt_token_ids or ()), *(response.token_ids or ()))
+            length = len(response.prompt_token_ids or ()) + suspect.index
+            prefixes.append(prompt[:length])
+        found = asyncio.run(next_tokens(self.plan, prefixes))
+        for suspect, token in zip(suspects, found, strict=True):
+            if token is not None:
+                own = answers.own_tokens.setdefault((suspect.session, suspect.turn), {})
+                own[suspect.index] = token

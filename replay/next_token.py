@@ -1,0 +1,56 @@
+"""The one token a server would emit next after a given prefix of token ids.
+
+One greedy ``/v1/completions`` request per prefix, `max_tokens` 1; the prefix cache may serve it.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+
+from replay.client import StreamClient
+from replay.scorer import ROUTE, ScorerPlan
+from traces.capture import CaptureKey
+from traces.response import Token
+
+
+async def next_tokens(plan: ScorerPlan, prefixes: Sequence[Sequence[int]]) -> list[Token | None]:
+    """One token per prefix, in order; `None` where the server gave no usable answer."""
+    gate = asyncio.Semaphore(plan.concurrency)
+    async with StreamClient(plan.url, api_key=plan.api_key, timeout_s=plan.timeout_s) as client:
+
+        async def ask(prefix: Sequence[int]) -> Token | None:
+            key = CaptureKey(run="", path="", arm="next", session="", turn="")
+            async with gate:
+                capture = await client.send(key, _body(plan, prefix), ROUTE)
+            return _token(capture.body) if capture.status == 200 else None
+
+        return list(await asyncio.gather(*(ask(prefix) for prefix in prefixes)))
+
+
+def _body(plan: ScorerPlan, prefix: Sequence[int]) -> dict[str, Any]:
+    return {
+        "model": plan.model,
+        "prompt": list(prefix),
+        "max_tokens": 1,
+        "temperature": 0.0,
+        "logprobs": 2,
+        "return_token_ids": True,
+        "cache_salt": plan.cache_salt,
+        "stream": False,
+    }
+
+
+def _token(body: bytes) -> Token | None:
+    """``{"choices": [{"token_ids": [17], "logprobs": {"token_logprobs": [-0.1], …}}]}``."""
+    try:
+        choice = orjson.loads(body)["choices"][0]
+        logprobs = choice.get("logprobs") or {}
+        return Token(
+            id=int(choice["token_ids"][0]),
+            text=choice.get("text"),
+            logprob=(logprobs.get("token_logprobs") or [None])[0],
+        )
+    except (ValueError, KeyError, IndexError, TypeError):
+        return None
