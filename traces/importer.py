@@ -1,0 +1,159 @@
+"""Recorded sessions of any known format, read one file and one session at a time.
+
+for file in import_files(["logs/", "run.traj", "-"]):
+    for session in file.sessions:      # lazily; the counts are complete afterwards
+        ...
+    print(file.as_json())
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from traces.blobs import BlobStore
+from traces.errors import DraftgateError, InputError
+from traces.inputs import InputFile, expand
+from traces.readers.intake import Intake
+from traces.readers.ledger import Ledger
+from traces.readers.reader import Reader
+from traces.readers.registry import READERS, choose, reader_named
+from traces.readers.source import SourceFile
+from traces.session import Session, SourceWarning
+
+
+@dataclass(slots=True)
+class Counts:
+    """Totals of a file, complete once its sessions have been read."""
+
+    sessions: int = 0
+    turns: int = 0
+    replayable: int = 0
+    tool_calls: int = 0
+
+    def add(self, session: Session) -> None:
+        """Count one session."""
+        self.sessions += 1
+        self.turns += session.stats.turns
+        self.replayable += session.stats.replayable
+        self.tool_calls += session.stats.tool_calls
+
+
+@dataclass(slots=True)
+class ImportedFile:
+    """One file of an import. `format` is None where no reader fits; `error` then says why.
+
+    `sessions` can be read once. `scores` are the shares by which formats were told apart.
+    """
+
+    file: str
+    format: str | None
+    sessions: Iterator[Session]
+    ledger: Ledger = field(default_factory=Ledger)
+    counts: Counts = field(default_factory=Counts)
+    scores: dict[str, float] = field(default_factory=dict)
+    error: str | None = None
+    fix: str | None = None
+
+    @property
+    def skipped(self) -> dict[str, int]:
+        """Rows that are in no session, by reason."""
+        return self.ledger.skipped
+
+    @property
+    def warnings(self) -> list[SourceWarning]:
+        """Oddities, with their row numbers."""
+        return self.ledger.warnings
+
+    def drain(self) -> "ImportedFile":
+        """Read what is left of the sessions, for their counts alone."""
+        for _ in self.sessions:
+            pass
+        return self
+
+    def as_json(self) -> dict[str, Any]:
+        """The file's entry in the output of ``draftgate import --json``."""
+        entry: dict[str, Any] = {
+            "file": self.file,
+            "format": self.format,
+            "sessions": self.counts.sessions,
+            "turns": self.counts.turns,
+            "replayable": self.counts.replayable,
+            "tool_calls": self.counts.tool_calls,
+            "rows": self.ledger.rows,
+            "skipped": self.skipped,
+            "warnings": [w.model_dump(exclude_none=True) for w in self.warnings],
+        }
+        if self.ledger.unlisted:
+            entry["warnings_unlisted"] = self.ledger.unlisted
+        return entry | ({"error": self.error} if self.error else {})
+
+
+def import_files(
+    paths: Iterable[str],
+    *,
+    tags: Mapping[str, str] | None = None,
+    blobs: BlobStore | None = None,
+    format: str | None = None,
+) -> Iterator[ImportedFile]:
+    """Every file that `paths` name: files, folders, globs, ``-`` for standard input.
+
+    `format` takes a reader by name instead of recognising the format. A session id that came
+    before gets a suffix, so that ids are unique in the import. Raises InputError for a path that
+    does not exist or a format that is not known; a file no reader fits is yielded with its `error`.
+    """
+    reader = None
+    if format is not None and (reader := reader_named(format)) is None:
+        known = ", ".join(reader.format for reader in READERS)
+        raise InputError(f"no session format is called {format!r}", f"use one of: {known}")
+    ids: dict[str, int] = {}
+    for file in expand(paths):
+        with file:
+            yield _imported(file, reader, blobs or BlobStore(), tags or {}, ids)
+
+
+def _imported(
+    file: InputFile,
+    reader: Reader | None,
+    blobs: BlobStore,
+    tags: Mapping[str, str],
+    ids: dict[str, int],
+) -> ImportedFile:
+    source = SourceFile(file.path, file.name)
+    scores: dict[str, float] = {}
+    try:
+        if reader is None:
+            choice = choose(source.sample)
+            reader, scores = choice.reader, choice.scores
+    except DraftgateError as error:
+        return ImportedFile(file.name, None, iter(()), error=str(error), fix=error.fix)
+    if reader is None:
+        empty = not source.head.strip()
+        why = "the file is empty" if empty else "no known session format matches"
+        fix = "see `draftgate inspect FILE` for what was tried, or convert it to chat messages"
+        return ImportedFile(
+            file.name, None, iter(()), source.ledger, scores=scores, error=why, fix=fix
+        )
+    imported = ImportedFile(file.name, reader.format, iter(()), source.ledger, scores=scores)
+    imported.error = reader.unsupported
+    intake = Intake(source, reader.format, blobs, tags)
+    imported.sessions = _counted(imported, reader, intake, ids)
+    return imported
+
+
+def _counted(
+    imported: ImportedFile, reader: Reader, intake: Intake, ids: dict[str, int]
+) -> Iterator[Session]:
+    try:
+        for session in reader.read(intake):
+            seen = ids.get(session.session_id, 0)
+            ids[session.session_id] = seen + 1
+            if seen:
+                imported.ledger.warn("session_id_again", None, "a suffix was added")
+                session = session.model_copy(
+                    update={"session_id": f"{session.session_id}~{seen + 1}"}
+                )
+            imported.counts.add(session)
+            yield session
+    except DraftgateError as error:
+        imported.error, imported.fix = str(error), error.fix
+        imported.ledger.warn("unreadable", None, str(error))

@@ -1,0 +1,83 @@
+"""The files that a user's paths name: files, folders, globs, standard input."""
+
+import glob
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+from traces.errors import InputError
+
+STDIN = "-"
+COPY_BYTES = 1 << 20
+
+
+@dataclass(slots=True)
+class InputFile:
+    """`name` is what messages call the file. As a context it removes a spool file at the end."""
+
+    path: Path
+    name: str
+    is_spool: bool = False
+
+    def __enter__(self) -> "InputFile":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self.is_spool:
+            self.path.unlink(missing_ok=True)
+
+
+def expand(paths: Iterable[str]) -> Iterator[InputFile]:
+    """Every file, folders recursively and in name order, each file once, hidden ones left out.
+
+    Raises InputError for a path that names nothing.
+    """
+    seen: set[Path] = set()
+    for given in paths:
+        if given == STDIN:
+            yield _spooled_stdin()
+            continue
+        for path in _files(given):
+            real = path.resolve()
+            if real not in seen:
+                seen.add(real)
+                yield InputFile(path, str(path))
+
+
+def _files(given: str) -> list[Path]:
+    path = Path(given)
+    if path.is_file():
+        return [path]
+    if path.is_dir():
+        return _inside(path)
+    matches = [Path(match) for match in sorted(glob.glob(given, recursive=True))]
+    found = [file for match in matches for file in ([match] if match.is_file() else _inside(match))]
+    if not found:
+        raise InputError(f"{given}: no such file or folder", "name files, folders, or globs")
+    return found
+
+
+def _inside(folder: Path) -> list[Path]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    shown = (path for path in files if not _is_hidden(path.relative_to(folder)))
+    return sorted(shown)
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
+
+
+def _spooled_stdin() -> InputFile:
+    """Standard input copied to a file, since recognising a format needs its first rows twice."""
+    with tempfile.NamedTemporaryFile(prefix="draftgate-stdin-", delete=False) as spool:
+        while block := sys.stdin.buffer.read(COPY_BYTES):
+            spool.write(block)
+    return InputFile(Path(spool.name), STDIN, is_spool=True)

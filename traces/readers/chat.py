@@ -1,0 +1,209 @@
+"""Chat messages of every dialect as transcript items.
+
+Understood, also mixed in one list: OpenAI chat completions (``tool_calls``, ``function_call``,
+role ``tool`` or ``function``), Anthropic blocks (``tool_use``, ``tool_result``, ``thinking``),
+converter dialects with content parts ``tool_call`` and ``tool_output``, ShareGPT
+(``from``/``value``) and the role names that data sets use.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from traces.blobs import BlobStore
+from traces.message import Role, ToolCall
+from traces.readers.arguments import tool_call
+from traces.readers.content import Parts, content_parts, joined
+from traces.readers.items import Answer, Item, Result, Rows, Said
+from traces.readers.json_text import dump
+from traces.readers.shapes import items, mapping, mappings, text, text_or_none
+
+ROLES: dict[str, Role] = {
+    "system": "system", "developer": "developer",
+    "user": "user", "human": "user", "prompter": "user",
+    "assistant": "assistant", "ai": "assistant", "gpt": "assistant", "model": "assistant",
+    "bot": "assistant", "chatgpt": "assistant", "function_call": "assistant",
+    "tool": "tool", "function": "tool", "observation": "tool", "function_response": "tool",
+    "ipython": "tool", "environment": "tool", "toolresult": "tool",
+}  # fmt: skip
+
+CALL_BLOCKS = frozenset({"tool_use", "tool_call", "server_tool_use", "function_call", "toolCall"})
+RESULT_BLOCKS = frozenset(
+    {
+        "tool_result",
+        "tool_output",
+        "tool_call_response",
+        "function_call_output",
+        "web_search_tool_result",
+    }
+)
+REASONING_BLOCKS = frozenset({"thinking", "reasoning", "redacted_thinking"})
+
+
+@dataclass(slots=True)
+class ChatReader:
+    """Reads the messages of one conversation in order.
+
+    It keeps the calls that still wait for a result, to pair results that name no call by position.
+    """
+
+    blobs: BlobStore
+    _waiting: list[ToolCall] = field(default_factory=list)
+    _made: int = 0
+
+    def items(self, messages: Any, rows: Rows = ()) -> list[Item]:
+        """Every message of a list; what is no message is left out."""
+        return [item for message in mappings(messages) for item in self.message(message, rows)]
+
+    def message(self, message: dict[str, Any], rows: Rows = ()) -> list[Item]:
+        """The items of one message: a response, or results followed by what was said."""
+        named = text(message.get("role")) or text(message.get("from"))
+        role = ROLES.get(named.lower())
+        if role is None:
+            return []
+        content = next(
+            (message[key] for key in ("content", "value", "text") if message.get(key) is not None),
+            None,
+        )
+        if role == "system" and content is None:
+            content = message.get("system_prompt")
+        if named == "function_call":
+            return [self._share_gpt_call(content, rows)]
+        if role == "assistant":
+            return [self._answer(message, content, rows)]
+        if role == "tool":
+            return [self._result(message, content, rows)]
+        return self._said(role, content, rows)
+
+    def _answer(self, message: dict[str, Any], content: Any, rows: Rows) -> Answer:
+        answer = Answer(rows=rows, response_id=text_or_none(message.get("id")))
+        rest = []
+        for block in items(content) if isinstance(content, list) else [content]:
+            kind = text(mapping(block).get("type"))
+            if kind in CALL_BLOCKS:
+                answer.calls.append(self._call(block))
+            elif kind in REASONING_BLOCKS:
+                _add_reasoning(answer, block)
+            else:
+                rest.append(block)
+        answer.parts = content_parts(rest, self.blobs)
+        answer.calls += [self._call(call) for call in mappings(message.get("tool_calls"))]
+        if isinstance(message.get("function_call"), dict) and not answer.calls:
+            answer.calls.append(self._call(message["function_call"]))
+        for key in ("reasoning", "reasoning_content", "thinking"):
+            if isinstance(message.get(key), str) and not answer.reasoning:
+                answer.reasoning = message[key]
+        for block in mappings(message.get("thinking_blocks")):
+            if not answer.reasoning:
+                _add_reasoning(answer, block)
+        if answer.reasoning:
+            answer.state = "visible"
+        self._waiting = list(answer.calls)
+        return answer
+
+    def _share_gpt_call(self, content: Any, rows: Rows) -> Answer:
+        from traces.readers.json_text import embedded
+
+        value = mapping(embedded(content))
+        call = self._call(value) if value else None
+        self._waiting = [call] if call else []
+        parts = [] if call else content_parts(content, self.blobs)
+        return Answer(parts=parts, calls=list(self._waiting), rows=rows)
+
+    def _call(self, block: dict[str, Any]) -> ToolCall:
+        function = mapping(block.get("function")) or mapping(block.get("tool")) or block
+        arguments = next(
+            (
+                function[key]
+                for key in ("arguments", "input", "args", "parameters")
+                if key in function
+            ),
+            None,
+        )
+        call_id = text(block.get("id")) or text(block.get("call_id"))
+        call_id = call_id or text(block.get("tool_call_id")) or self._new_id()
+        name = function.get("name", function.get("tool_name", block.get("tool")))
+        return tool_call(call_id, name, arguments)
+
+    def _new_id(self) -> str:
+        self._made += 1
+        return f"call_{self._made}"
+
+    def _result(self, message: dict[str, Any], content: Any, rows: Rows) -> Result:
+        named = message.get("tool_call_id", message.get("call_id", message.get("tool_use_id")))
+        ids = items(message.get("tool_call_ids"))
+        call_id = self._pair(text(named) or text(ids[0] if ids else ""), text(message.get("name")))
+        parts: Parts = []
+        for block in items(content) if isinstance(content, list) else [content]:
+            kind = text(mapping(block).get("type"))
+            output = _output_of(block) if kind in RESULT_BLOCKS else block
+            if kind in RESULT_BLOCKS and not named:
+                call_id = text(_id_of(block)) or call_id
+            parts += content_parts(output, self.blobs)
+        is_error = message.get("is_error")
+        return Result(call_id, parts, rows, is_error if isinstance(is_error, bool) else None)
+
+    def _pair(self, named: str, function: str) -> str:
+        position = next((i for i, call in enumerate(self._waiting) if call.id == named), None)
+        if position is None and not named:
+            by_name = (i for i, call in enumerate(self._waiting) if call.name == function)
+            position = next(by_name, 0 if self._waiting else None)
+        if position is None:
+            return named or self._new_id()
+        return self._waiting.pop(position).id
+
+    def _said(self, role: Role, content: Any, rows: Rows) -> list[Item]:
+        results: list[Item] = []
+        rest = []
+        for block in items(content) if isinstance(content, list) else [content]:
+            if text(mapping(block).get("type")) in RESULT_BLOCKS:
+                is_error = block.get("is_error")
+                results.append(
+                    Result(
+                        self._pair(text(_id_of(block)), ""),
+                        content_parts(_output_of(block), self.blobs),
+                        rows,
+                        is_error if isinstance(is_error, bool) else None,
+                    )
+                )
+            else:
+                rest.append(block)
+        parts = content_parts(rest, self.blobs)
+        if not parts and results:
+            return results
+        return [*results, Said(role, parts, "harness" if role != "user" else "human", rows)]
+
+
+def _id_of(block: dict[str, Any]) -> Any:
+    return next(
+        (block[k] for k in ("tool_use_id", "tool_call_id", "call_id", "id") if block.get(k)), None
+    )
+
+
+def _output_of(block: dict[str, Any]) -> Any:
+    for key in ("content", "output", "result", "response", "text"):
+        if block.get(key) is not None:
+            value = block[key]
+            return dump(value) if isinstance(value, dict) and "type" not in value else value
+    return None
+
+
+def _add_reasoning(answer: Answer, block: dict[str, Any]) -> None:
+    """Add a reasoning block, and note what state the reasoning is in."""
+    written = block.get("thinking", block.get("text", block.get("content")))
+    visible = written if isinstance(written, str) else joined(_texts(written))
+    summary = joined(_texts(block.get("summary")))
+    if visible:
+        answer.reasoning = f"{answer.reasoning}\n{visible}" if answer.reasoning else visible
+        answer.state = "visible"
+    elif summary:
+        answer.reasoning = f"{answer.reasoning}\n{summary}" if answer.reasoning else summary
+        answer.state = "summary"
+    elif answer.state == "none" and not answer.reasoning:
+        hidden = block.get("encrypted_content") or block.get("type") == "redacted_thinking"
+        answer.state = (
+            "encrypted" if hidden else "empty_signed" if block.get("signature") else "none"
+        )
+
+
+def _texts(value: Any) -> Parts:
+    return content_parts(value, BlobStore()) if isinstance(value, list | str) else []

@@ -1,0 +1,113 @@
+"""One conversation per row: chat messages as JSON Lines, a JSON array, or Parquet.
+
+    {"messages": [{"role": "user", "content": "…"}, …], "tools": […], "metadata": {…}}
+
+The row's last message is what the last response was; every assistant message is a turn whose prompt
+are the messages before it. See docs/formats/chat-messages.md for the column names of data sets.
+"""
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from traces.readers.builder import SessionBuilder
+from traces.readers.chat import ROLES, ChatReader
+from traces.readers.dialect import merge_split_responses, uses_call_parts
+from traces.readers.intake import Intake
+from traces.readers.items import Answer
+from traces.readers.json_text import embedded
+from traces.readers.reader import share
+from traces.readers.shapes import items, mapping, mappings, text, text_or_none
+from traces.readers.source import Sample
+from traces.readers.tags import scalar_tags
+from traces.readers.tools import recorded_tools
+from traces.readers.transcript import add_thread
+from traces.session import Session
+
+COLUMNS = ("messages", "conversations", "conversation", "trajectory", "history")
+"""Where a row keeps its messages; some data sets hold them as JSON in a string."""
+
+ID_COLUMNS = ("session_id", "traj_id", "trajectory_id", "run_id", "conversation_id", "id")
+TAG_COLUMNS = ("metadata", "_metadata", "tags")
+TAG_VALUES = ("instance_id", "resolved", "exit_status", "template", "task", "split")
+
+
+def row_messages(row: Any) -> list[dict[str, Any]]:
+    """The messages of a row, whatever its column is called; empty if it has none."""
+    for column in COLUMNS:
+        messages = mappings(embedded(mapping(row).get(column)))
+        if messages and any(_is_message(message) for message in messages[:3]):
+            return messages
+    return []
+
+
+def _is_message(message: dict[str, Any]) -> bool:
+    role = text(message.get("role")) or text(message.get("from"))
+    return role.lower() in ROLES
+
+
+class ChatRows:
+    """Reads rows that hold a whole conversation each."""
+
+    format: ClassVar[str] = "chat-messages"
+    unsupported: ClassVar[str | None] = None
+
+    def match(self, sample: Sample) -> float:
+        """Rows with a list of messages. A bare list of messages counts as one row."""
+        if self._is_bare_list(sample):
+            return 0.5
+        return 0.9 * share(sample, sum(bool(row_messages(row)) for row in sample.rows))
+
+    def _is_bare_list(self, sample: Sample) -> bool:
+        rows = sample.objects
+        plain = [row for row in rows if _is_message(row) and ("content" in row or "value" in row)]
+        return isinstance(sample.document, list) and len(plain) == len(sample.rows) > 0
+
+    def read(self, intake: Intake) -> Iterator[Session]:
+        """One session per row."""
+        if self._is_bare_list(intake.source.sample):
+            messages = [message for _, message in intake.source.rows()]
+            for row in range(1, len(messages) + 1):
+                intake.ledger.use(row)
+            yield self._session({"messages": messages}, messages, intake, None)
+            return
+        for row, value in intake.source.rows():
+            messages = row_messages(value)
+            if not messages:
+                intake.ledger.skip(row, "no_messages")
+                continue
+            intake.ledger.use(row)
+            yield self._session(mapping(value), messages, intake, row)
+
+    def _session(
+        self,
+        row: dict[str, Any],
+        messages: list[dict[str, Any]],
+        intake: Intake,
+        number: int | None,
+    ) -> Session:
+        ids = (str(row[key]) for key in ID_COLUMNS if isinstance(row.get(key), str | int))
+        builder = SessionBuilder(
+            intake, session_id=next(ids, None), tool=text_or_none(row.get("tool"))
+        )
+        for column in TAG_COLUMNS:
+            builder.tags |= scalar_tags(mapping(row.get(column)))
+        builder.tags |= scalar_tags({key: row.get(key) for key in TAG_VALUES})
+        definitions = embedded(row.get("tools", row.get("functions")))
+        toolset = builder.toolset(recorded_tools(definitions)) if items(definitions) else None
+        chat = ChatReader(intake.blobs)
+        transcript = [
+            item
+            for position, message in enumerate(messages, 1)
+            for item in chat.message(message, (number or position,))
+        ]
+        if uses_call_parts(messages):
+            transcript = merge_split_responses(transcript)
+            builder.warn("converted_log", number, "calls are content parts; responses were joined")
+        model = text_or_none(row.get("model")) or text_or_none(row.get("model_name"))
+        for item in transcript:
+            if isinstance(item, Answer):
+                item.toolset, item.model = toolset, item.model or model
+        if not any(isinstance(item, Answer) for item in transcript):
+            builder.warn("no_response", number)
+        add_thread(builder, transcript, fidelity="exact")
+        return builder.build()

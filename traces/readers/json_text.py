@@ -1,0 +1,99 @@
+"""Parsing one row of JSON that may be damaged, and writing JSON the same way everywhere.
+
+orjson reads nearly all; what it refuses gets one slow, lenient try: bytes that are no UTF-8, NULs,
+lone surrogates, raw control characters in strings, and two values glued together on a line
+(``}{``, left by an interrupted append).
+"""
+
+import json
+from typing import Any
+
+import orjson
+
+MAX_DEPTH = 200
+"""Nesting beyond this is refused: orjson writes at most 254 levels."""
+
+
+class Unreadable(ValueError):
+    """A row that is no JSON, named by a short reason."""
+
+
+def parse_row(line: bytes) -> tuple[list[Any], str | None]:
+    """The values of a row (more than one if glued), and what had to be mended, if anything.
+
+    Raises Unreadable, with the reason ``not_json`` or ``too_deep``.
+    """
+    try:
+        value = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return _parse_leniently(line)
+    return [value], None
+
+
+def _parse_leniently(line: bytes) -> tuple[list[Any], str | None]:
+    mended = []
+    string = line.decode("utf-8", errors="replace")
+    if "\ufffd" in string and b"\xef\xbf\xbd" not in line:
+        mended.append("invalid_utf8")
+    if "\0" in string:
+        mended.append("nul_bytes")
+        string = string.replace("\0", "")
+    string = string.strip().lstrip("\ufeff")
+    decoder = json.JSONDecoder(strict=False)
+    values: list[Any] = []
+    position = 0
+    try:
+        while position < len(string):
+            value, end = decoder.raw_decode(string, position)
+            values.append(value)
+            position = end
+            while position < len(string) and string[position] in " \t\r\n":
+                position += 1
+    except RecursionError as error:
+        raise Unreadable("too_deep") from error
+    except ValueError as error:
+        if not values:
+            raise Unreadable("not_json") from error
+        mended.append("torn_after_value")
+    if not values:
+        raise Unreadable("not_json")
+    if len(values) > 1:
+        if not all(isinstance(value, dict | list) for value in values):
+            raise Unreadable("not_json")
+        mended.append("glued_records")
+    return [scrubbed(value) for value in values], ",".join(mended) or "lenient"
+
+
+def scrubbed(value: Any, depth: int = 0) -> Any:
+    """`value` with lone surrogates replaced (they have no UTF-8) and non-finite numbers as null."""
+    if depth > MAX_DEPTH:
+        raise Unreadable("too_deep")
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, dict):
+        return {scrubbed(k): scrubbed(v, depth + 1) for k, v in value.items()}
+    if isinstance(value, list):
+        return [scrubbed(item, depth + 1) for item in value]
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        return None
+    return value
+
+
+def dump(value: Any) -> str:
+    """Compact JSON. Raises Unreadable for nesting that cannot be written again."""
+    try:
+        return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()
+    except TypeError as error:
+        if "recursion" in str(error).lower():
+            raise Unreadable("too_deep") from error
+        return json.dumps(value, ensure_ascii=False, default=str, separators=(",", ":"))
+
+
+def embedded(value: Any) -> Any:
+    """A value that may be JSON in a string: the parsed value, or None if it is no JSON."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return orjson.loads(value)
+    except orjson.JSONDecodeError:
+        return None

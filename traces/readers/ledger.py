@@ -1,0 +1,69 @@
+"""Every row of a source is used, or counted with the reason why not: none is lost."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from traces.session import SourceWarning
+
+MAX_WARNINGS_PER_CODE = 20
+"""Beyond this many of one code in a file, warnings are only counted."""
+
+_OPEN, _USED = "unaccounted", "used"
+
+
+@dataclass(slots=True)
+class Ledger:
+    """Account of one file. Rows are numbered from 1; a row used once stays used."""
+
+    warnings: list[SourceWarning] = field(default_factory=list)
+    _reasons: list[str] = field(default_factory=lambda: [_OPEN, _USED])
+    _state: bytearray = field(default_factory=bytearray)
+    _codes: Counter[str] = field(default_factory=Counter)
+
+    def see(self, row: int) -> None:
+        """A row exists."""
+        if row > len(self._state):
+            self._state.extend(bytes(row - len(self._state)))
+
+    def use(self, row: int) -> None:
+        """The row's content is in a session."""
+        self.see(row)
+        self._state[row - 1] = 1
+
+    def skip(self, row: int, reason: str) -> None:
+        """The row is not part of any session, for a reason given as a short word."""
+        self.see(row)
+        if self._state[row - 1] == 1:
+            return
+        if reason not in self._reasons:
+            if len(self._reasons) == 255:
+                reason = "other"
+            self._reasons.append(reason)
+        self._state[row - 1] = self._reasons.index(reason)
+
+    def warn(self, code: str, row: int | None = None, detail: str = "") -> None:
+        """Something odd that a reader coped with. `detail` must not quote the content."""
+        self._codes[code] += 1
+        if self._codes[code] <= MAX_WARNINGS_PER_CODE:
+            self.warnings.append(SourceWarning(code=code, row=row, detail=detail))
+
+    @property
+    def rows(self) -> int:
+        """Rows seen."""
+        return len(self._state)
+
+    @property
+    def skipped(self) -> dict[str, int]:
+        """Rows per reason, the most frequent first."""
+        counts = Counter(self._state)
+        named = {self._reasons[code]: n for code, n in counts.most_common() if code != 1}
+        return dict(sorted(named.items(), key=lambda item: (-item[1], item[0])))
+
+    @property
+    def unlisted(self) -> dict[str, int]:
+        """Warnings that were counted but not listed, by code."""
+        return {
+            code: count - MAX_WARNINGS_PER_CODE
+            for code, count in self._codes.items()
+            if count > MAX_WARNINGS_PER_CODE
+        }

@@ -1,0 +1,81 @@
+"""Recognises the diffs and shell commands that tool calls carry in their arguments."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from traces.message import ToolCall
+from traces.turn import Diff, DiffFormat, Shell
+
+PATCH = re.compile(r"^\*\*\* Begin Patch", re.MULTILINE)
+UNIFIED = re.compile(r"^(?:--- \S.*\n\+\+\+ \S|@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@)", re.MULTILINE)
+SEARCH = re.compile(r"^<{5,9} SEARCH", re.MULTILINE)
+
+OLD_AND_NEW = (("old_string", "new_string"), ("old_str", "new_str"), ("oldText", "newText"))
+SHELL_ARGUMENTS = ("command", "cmd", "script")
+SHELL_TOOLS = re.compile(r"bash|shell|exec|command|terminal|^run$", re.IGNORECASE)
+EDITOR_TOOLS = re.compile(r"edit|replace|view|file", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a command ended, as far as its result says."""
+
+    exit_code: int | None = None
+    duration_ms: float | None = None
+
+
+def payloads(
+    calls: Sequence[ToolCall], outcomes: Sequence[Outcome | None] = ()
+) -> tuple[tuple[Diff, ...], tuple[Shell, ...]]:
+    """Which arguments of which call hold a patch or a shell command; `outcomes` by call."""
+    diffs: list[Diff] = []
+    shells: list[Shell] = []
+    for number, call in enumerate(calls):
+        arguments = orjson.loads(call.arguments_json)
+        diff = _diff(number, arguments)
+        if diff is not None:
+            diffs.append(diff)
+        shell = _shell_argument(call.name, arguments)
+        if shell is not None:
+            ended = (outcomes[number] if number < len(outcomes) else None) or Outcome()
+            shells.append(
+                Shell(
+                    call=number,
+                    argument=shell,
+                    exit_code=ended.exit_code,
+                    duration_ms=ended.duration_ms,
+                )
+            )
+    return tuple(diffs), tuple(shells)
+
+
+def diff_format(text: str) -> DiffFormat | None:
+    """Which patch language `text` is written in, if any."""
+    if PATCH.search(text):
+        return "apply_patch"
+    if SEARCH.search(text):
+        return "search_replace"
+    return "unified" if UNIFIED.search(text) else None
+
+
+def _diff(number: int, arguments: dict[str, Any]) -> Diff | None:
+    for pair in OLD_AND_NEW:
+        if all(isinstance(arguments.get(key), str) for key in pair):
+            return Diff(call=number, format="search_replace", arguments=pair)
+    for key, value in arguments.items():
+        found = diff_format(value) if isinstance(value, str) and len(value) > 10 else None
+        if found is not None:
+            return Diff(call=number, format=found, arguments=(key,))
+    return None
+
+
+def _shell_argument(name: str, arguments: dict[str, Any]) -> str | None:
+    if EDITOR_TOOLS.search(name) or not SHELL_TOOLS.search(name):
+        return None
+    return next(
+        (key for key in SHELL_ARGUMENTS if isinstance(arguments.get(key), str | list)), None
+    )

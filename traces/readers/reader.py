@@ -1,0 +1,29 @@
+"""What a reader of a format is."""
+
+from collections.abc import Iterator
+from typing import ClassVar, Protocol
+
+from traces.readers.intake import Intake
+from traces.readers.source import Sample
+from traces.session import Session
+
+
+class Reader(Protocol):
+    """Recognises one format by its structure and reads its sessions.
+
+    `match` gives the share of the sample that looks like the format, 0 to 1, from several rows and
+    never from a file name. `read` accounts for every row in the ledger; it raises nothing for odd
+    content. A format without text to replay sets `unsupported` to the reason.
+    """
+
+    format: ClassVar[str]
+    unsupported: ClassVar[str | None] = None
+
+    def match(self, sample: Sample) -> float: ...
+
+    def read(self, intake: Intake) -> Iterator[Session]: ...
+
+
+def share(sample: Sample, fits: int) -> float:
+    """`fits` as a share of the sampled rows."""
+    return fits / len(sample.rows) if sample.rows else 0.0

@@ -1,0 +1,139 @@
+"""SWE-agent trajectories (``.traj``), 0.x and 1.x.
+
+    {"trajectory": [{"action","observation","response","messages"?}], "history": […], "info": {…}}
+
+A step of 1.x keeps the exact prompt in ``messages`` (``query`` in some versions); then prefixes are
+exact. Else they are rebuilt from ``history``, which a history processor may have shortened.
+"""
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from traces.message import make_message
+from traces.readers.builder import SessionBuilder
+from traces.readers.chat import ChatReader
+from traces.readers.intake import Intake
+from traces.readers.items import Answer, Item
+from traces.readers.json_text import embedded
+from traces.readers.shapes import mapping, mappings, number, text, text_or_none
+from traces.readers.source import Sample
+from traces.readers.tags import scalar_tags
+from traces.readers.transcript import add_thread, history_ids
+from traces.session import Session
+from traces.turn import Sampling
+
+STEP_KEYS = frozenset({"action", "observation", "response", "thought"})
+HISTORY_KEYS = frozenset({"agent", "message_type", "is_demo"})
+ELIDED = ("Old environment output: (", "Old output omitted (")
+
+
+class SweAgent:
+    """Reads one ``.traj`` document."""
+
+    format: ClassVar[str] = "swe-agent"
+    unsupported: ClassVar[str | None] = None
+
+    def match(self, sample: Sample) -> float:
+        """An object with steps, or with a history whose messages name their agent."""
+        document = mapping(sample.document)
+        steps = mappings(document.get("trajectory"))[:10]
+        history = mappings(document.get("history"))[:10]
+        fits = [len(STEP_KEYS & step.keys()) >= 2 for step in steps]
+        fits += [bool(HISTORY_KEYS & message.keys()) for message in history]
+        return sum(fits) / len(fits) if fits else 0.0
+
+    def read(self, intake: Intake) -> Iterator[Session]:
+        """The one session of the file."""
+        document = mapping(intake.source.document)
+        builder = SessionBuilder(intake, tool="SWE-agent")
+        settings = mapping(embedded(document.get("replay_config")))
+        agent = mapping(settings.get("agent"))
+        settings = mapping(agent.get("model")) or mapping(settings.get("model"))
+        builder.tags = scalar_tags(
+            {"exit_status": mapping(document.get("info")).get("exit_status")}
+        )
+        builder.tags |= scalar_tags({"environment": document.get("environment")})
+        steps = mappings(document.get("trajectory"))
+        prompts = [mappings(step.get("messages", step.get("query"))) for step in steps]
+        if any(prompts):
+            self._read_steps(steps, prompts, document, builder, settings)
+        elif document.get("history"):
+            self._read_history(document, builder, settings)
+        else:
+            self._read_bare_steps(steps, builder)
+        yield builder.build()
+
+    def _read_steps(
+        self,
+        steps: list[dict[str, Any]],
+        prompts: list[list[dict[str, Any]]],
+        document: dict[str, Any],
+        builder: SessionBuilder,
+        settings: dict[str, Any],
+    ) -> None:
+        blobs, ledger = builder.intake.blobs, builder.intake.ledger
+        said = [m for m in mappings(document.get("history")) if m.get("role") == "assistant"]
+        answers = [message for message in said if not message.get("is_demo")]
+        for row, (step, prompt) in enumerate(zip(steps, prompts, strict=True), 1):
+            if not prompt:
+                ledger.skip(row, "step_without_prompt")
+                continue
+            ledger.use(row)
+            recorded = answers[row - 1] if row <= len(answers) else {}
+            if not _same_response(recorded, step):
+                following = prompts[row] if row < len(prompts) else []
+                recorded = following[len(prompt)] if len(following) > len(prompt) else {}
+            if not _same_response(recorded, step):
+                recorded = {"role": "assistant", "content": step.get("response")}
+                recorded["tool_calls"] = step.get("tool_calls")
+            prefix = history_ids(builder, ChatReader(blobs).items(prompt, (row,)))
+            for item in ChatReader(blobs).message({**recorded, "role": "assistant"}, (row,)):
+                if isinstance(item, Answer):
+                    _settle(item, settings)
+                    builder.turn(prefix, item.message(), fidelity="exact", **item.turn_facts())
+
+    def _read_history(
+        self, document: dict[str, Any], builder: SessionBuilder, settings: dict[str, Any]
+    ) -> None:
+        chat, ledger = ChatReader(builder.intake.blobs), builder.intake.ledger
+        transcript: list[Item] = []
+        elided = False
+        for row, message in enumerate(document["history"], 1):
+            found = chat.message(mapping(message), (row,))
+            if not found:
+                ledger.skip(row, "no_message")
+                continue
+            ledger.use(row)
+            elided = elided or any(mark in str(message.get("content")) for mark in ELIDED)
+            for item in found:
+                if isinstance(item, Answer):
+                    item.target = not message.get("is_demo")
+                    _settle(item, settings)
+            transcript += found
+        if elided:
+            builder.warn("elided_history", None, "old results were shortened by SWE-agent")
+        add_thread(builder, transcript, fidelity="lossy" if elided else "rebuilt")
+
+    def _read_bare_steps(self, steps: list[dict[str, Any]], builder: SessionBuilder) -> None:
+        prefix: list[str] = []
+        for row, step in enumerate(steps, 1):
+            builder.intake.ledger.use(row)
+            answer = make_message(
+                "assistant", text(step.get("response")), origin="model", rows=(row,)
+            )
+            seen = make_message("user", text(step.get("observation")), origin="tool", rows=(row,))
+            builder.turn(prefix, answer, fidelity="lossy", rows=(row,))
+            prefix += [builder.add(answer), builder.add(seen)]
+
+
+def _same_response(message: dict[str, Any], step: dict[str, Any]) -> bool:
+    response = text(step.get("response")) or text(step.get("thought"))
+    return bool(message) and text(message.get("content")).strip() == response.strip()
+
+
+def _settle(answer: Answer, settings: dict[str, Any]) -> None:
+    """Model and sampling from the replay configuration."""
+    answer.model = text_or_none(settings.get("name"))
+    temperature, top_p = number(settings.get("temperature")), number(settings.get("top_p"))
+    if temperature is not None or top_p is not None:
+        answer.sampling = Sampling(temperature=temperature, top_p=top_p)

@@ -1,0 +1,110 @@
+"""From a conversation in the order it was logged to turns with valid prefixes.
+
+Most tools log what was said, not what was sent. Here every result is put right behind the response
+that asked for it, in call order, whatever the order of the rows.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from traces.readers.builder import SessionBuilder
+from traces.readers.items import Answer, Item, Replaced, Result, Said
+from traces.readers.results import Results
+from traces.turn import Fidelity, Restart
+
+
+def add_thread(
+    builder: SessionBuilder,
+    transcript: Sequence[Item],
+    *,
+    thread: str = "main",
+    fidelity: Fidelity = "rebuilt",
+) -> list[str]:
+    """Add all turns of one thread; returns the names of its messages as they are at the end."""
+    results = Results.of(transcript)
+    prefix: list[str] = []
+    restart: Restart = "rewritten"
+    for item in transcript:
+        if isinstance(item, Said):
+            prefix.append(builder.add(item.message()))
+        elif isinstance(item, Answer):
+            given = [results.take(call.id) for call in item.calls]
+            add_answer(builder, item, given, prefix, thread, fidelity, restart)
+        elif isinstance(item, Replaced):
+            kept = _leading_system(builder, prefix) if item.keep_system else []
+            prefix = kept + history_ids(builder, item.history)
+            restart, fidelity = item.reason, "after_compaction"
+        elif results.is_orphan(item):
+            builder.orphans += 1
+            builder.warn("result_without_call", item.rows[0] if item.rows else None)
+            prefix.append(builder.add(item.message()))
+    for extra in results.extra:
+        builder.warn("second_result_dropped", extra.rows[0] if extra.rows else None)
+    return prefix
+
+
+def add_answer(
+    builder: SessionBuilder,
+    item: Answer,
+    given: Sequence[Result | None],
+    prefix: list[str],
+    thread: str,
+    fidelity: Fidelity,
+    restart: Restart = "rewritten",
+) -> None:
+    """Add the turn of a response and move `prefix` behind it and its results."""
+    output = item.message()
+    if item.target:
+        facts = item.turn_facts()
+        facts.setdefault("tool_wait_ms", _wait(item, given))
+        builder.turn(
+            prefix,
+            output,
+            fidelity=fidelity,
+            thread=thread,
+            restart=restart,
+            outcomes=[None if result is None else result.outcome for result in given],
+            **facts,
+        )
+        builder.unanswered += sum(result is None for result in given)
+    prefix.append(builder.add(output))
+    prefix.extend(builder.add(result.message()) for result in given if result is not None)
+
+
+def history_ids(builder: SessionBuilder, history: Sequence[Item]) -> list[str]:
+    """Store messages that are history only; returns their names in order."""
+    results = Results.of(history)
+    mids: list[str] = []
+    for item in history:
+        if isinstance(item, Said):
+            mids.append(builder.add(item.message()))
+        elif isinstance(item, Answer):
+            mids.append(builder.add(item.message()))
+            given = [results.take(call.id) for call in item.calls]
+            mids.extend(builder.add(r.message()) for r in given if r is not None)
+        elif isinstance(item, Result) and results.is_orphan(item):
+            mids.append(builder.add(item.message()))
+    return mids
+
+
+def _leading_system(builder: SessionBuilder, prefix: Sequence[str]) -> list[str]:
+    leading = []
+    for mid in prefix:
+        if builder.message(mid).role not in ("system", "developer"):
+            break
+        leading.append(mid)
+    return leading
+
+
+def _wait(item: Answer, given: Sequence[Result | None]) -> float | None:
+    """Milliseconds from the end of the response to the last result, if both are recorded."""
+    ends = [result.at for result in given if result is not None and result.at]
+    begin = item.times.end if item.times else None
+    if not begin or not ends:
+        return None
+    try:
+        start = datetime.fromisoformat(begin)
+        waited = max((datetime.fromisoformat(end) - start).total_seconds() for end in ends)
+    except (ValueError, TypeError):
+        return None
+    return round(waited * 1000, 3) if waited >= 0 else None
