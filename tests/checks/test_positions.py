@@ -1,0 +1,91 @@
+"""Drafted positions: which token, which label, how far from the last boundary."""
+
+import numpy as np
+
+from checks.context_band import BANDS, band_indices, context_band
+from checks.drafting import Drafting
+from checks.positions import Boundaries, DraftPositions, join
+from checks.steps import StepFacts, Steps, reconcile
+from traces.boundaries.label import INDEX
+from traces.boundaries.span import TokenLabels
+
+
+def labels(*names: str, tool: str | None = None) -> TokenLabels:
+    codes = np.array([INDEX[name] for name in names], np.int8)
+    return TokenLabels(codes, (None,) * len(names), (tool,) * len(names))
+
+
+def steps(accepted: tuple[int, ...], completion: int, chunks: tuple[int, ...]) -> Steps:
+    facts = StepFacts(accepted, (3,) * len(accepted), completion, chunks, prompt=64, cached=0)
+    found = reconcile(facts, Drafting("eagle3", 3))
+    assert isinstance(found, Steps)
+    return found
+
+
+def positions() -> DraftPositions:
+    """Tokens: p | p c c | d | d d — a prefill, 2 of 3 accepted, 0 of 3, 3 of 3 cut by EOS."""
+    names = ("prose", "prose", "code", "code", "diff.add", "diff.add", "special")
+    return join(steps((2, 0, 3), 7, (1, 3, 1, 2)), labels(*names), 100, template="t", cached=True)
+
+
+def test_a_row_per_drafted_position() -> None:
+    rows = positions().columns()
+    assert rows["step"].tolist() == [1, 1, 1, 2, 2, 2, 3, 3, 3]
+    assert rows["position"].tolist() == [0, 1, 2] * 3
+
+
+def test_reached_up_to_and_including_the_first_rejection_and_not_past_the_end() -> None:
+    rows = positions().columns()
+    assert rows["reached"].tolist() == [True, True, True, True, False, False, True, True, False]
+    assert rows["accepted"].tolist() == [True, True, False, False, False, False, True, True, False]
+    assert rows["token_index"] == [1, 2, 3, 4, None, None, 5, 6, None]
+
+
+def test_labels_are_those_of_the_token_committed_there() -> None:
+    rows = positions().columns()
+    assert rows["label"] == [
+        "prose",
+        "code",
+        "code",
+        "diff.add",
+        None,
+        None,
+        "diff.add",
+        "special",
+        None,
+    ]
+    assert rows["crossing"][:4] == ["start>prose", "prose>code", "prose>code", "code>diff.add"]
+    assert rows["crossing"][7] == "diff.add>special"
+    assert rows["distance"] == ["1", "0", "1", "0", None, None, "1", "0", None]
+    assert set(rows["template"]) == {"t"}
+    assert set(rows["cached"]) == {True}
+
+
+def test_distance_classes() -> None:
+    found = Boundaries.of(labels(*["prose"] * 12, "code", "code"))
+    named = [0, 1, 2, 3, 3, 3, 3, 3, 4, 4, 4, 4, 0, 1]
+    assert found.distance.tolist() == named
+
+
+def test_tools_and_draft_ids() -> None:
+    found = join(steps((1,), 3, (1, 2)), labels("tool.key", "tool.key", "tool.punct", tool="ls"), 9)
+    assert found.columns()["tool"] == ["ls", "ls", None]
+    assert found.columns()["draft_id"] == [None, None, None]
+
+
+def test_context_bands() -> None:
+    assert context_band(8191) == "0-8k"
+    assert context_band(8192) == "8k-16k"
+    assert context_band(131072) == "128k+"
+    assert [BANDS[i] for i in band_indices([0, 16384, 40000, 100000])] == [
+        "0-8k",
+        "16k-32k",
+        "32k-64k",
+        "64k-128k",
+    ]
+
+
+def test_context_length_counts_prompt_and_output_before_the_token() -> None:
+    """Prompt 8190: output token 1 has a context of 8191, token 2 of 8192."""
+    found = join(steps((1,), 3, (1, 2)), labels("prose", "prose", "prose"), 8190)
+    assert found.columns()["context_band"] == ["0-8k", "8k-16k", "8k-16k"]

@@ -1,0 +1,62 @@
+"""Boundaries of an output: what each token is part of.
+
+    spans = label(raw_text, "hermes", tools)           # Span(0, 31, "prose"), …
+    labels = token_labels(spans, token_starts(texts))  # one label per token
+
+`Labeller` does the same for a stream. Labels are defined in `traces.boundaries.label`.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from traces.boundaries.labeller import LOOK_BACK, Labeller
+from traces.boundaries.mode import Family
+from traces.boundaries.span import Span, TokenLabels, token_labels, token_starts
+
+__all__ = [
+    "LOOK_BACK",
+    "Labeller",
+    "Span",
+    "TokenLabels",
+    "label",
+    "token_labels",
+    "token_starts",
+]
+
+
+def label(
+    raw_text: str,
+    family: str | Family | None = None,
+    tools: Iterable[Mapping[str, Any]] = (),
+    *,
+    thinking: bool = False,
+) -> list[Span]:
+    """Label a whole output: spans in order that cover `raw_text` without gaps.
+
+    `raw_text` is the decoded output with its markers (``skip_special_tokens=False``), `family` the
+    tool parser it is written for, `tools` the request's tools, whose schemas say what some
+    arguments are. `thinking`: the prompt ends inside an open reasoning block. Raises InputError for
+    an unknown family.
+    """
+    labeller = Labeller(family or "plain", tools, thinking=thinking)
+    spans = labeller.feed(raw_text) + labeller.close()
+    return list(_merged(spans))
+
+
+def _merged(spans: Iterable[Span]) -> Iterable[Span]:
+    """Neighbours of one kind as one span."""
+    last: Span | None = None
+    for span in spans:
+        same = last and (last.label, last.language, last.tool) == (
+            span.label,
+            span.language,
+            span.tool,
+        )
+        if last and same:
+            last = Span(last.start, span.end, span.label, span.language, span.tool)
+            continue
+        if last:
+            yield last
+        last = span
+    if last:
+        yield last

@@ -1,0 +1,99 @@
+"""What reads the text between two markers, and the plain readers."""
+
+from typing import Protocol
+
+from traces.boundaries.content import Call
+from traces.boundaries.document import Document, Emit
+from traces.boundaries.label import KEY, NAME
+from traces.boundaries.text_block import ProseBlock
+
+
+class Reader(Protocol):
+    """Labels the text of one mode.
+
+    `consume` labels `text` from `at` to `end` and returns how far it got; what it holds back comes
+    again with more text. `final` says that nothing more comes. `done` turns true where the reader
+    has seen the end of what it reads; it then consumes nothing more.
+    """
+
+    done: bool
+
+    def consume(self, text: str, at: int, end: int, final: bool, emit: Emit) -> int:
+        """Label what can be labelled for good."""
+
+
+class PlainReader:
+    """Everything has one label."""
+
+    def __init__(self, label: str) -> None:
+        self.done = False
+        self._label = label
+
+    def consume(self, text: str, at: int, end: int, final: bool, emit: Emit) -> int:
+        """All of it, at once."""
+        if end > at:
+            emit(at, end, self._label, None)
+        return end
+
+
+class ProseReader:
+    """The answer to the user: prose with fences and diffs."""
+
+    def __init__(self) -> None:
+        self.done = False
+        self._document = Document(ProseBlock())
+
+    def consume(self, text: str, at: int, end: int, final: bool, emit: Emit) -> int:
+        """Line by line."""
+        return self._document.consume(text, at, end, final, emit)
+
+
+class NameReader:
+    """The name of a tool; remembered in the call."""
+
+    def __init__(self, call: Call) -> None:
+        self.done = False
+        self._call = call
+        self._read = ""
+
+    def consume(self, text: str, at: int, end: int, final: bool, emit: Emit) -> int:
+        """All of it; the name is known when it is final."""
+        self._read += text[at:end]
+        if end > at:
+            emit(at, end, NAME, None)
+        if final:
+            self._call.tool = self._read.strip() or None
+        return end
+
+
+class KeyReader:
+    """The name of an argument."""
+
+    def __init__(self) -> None:
+        self.done = False
+        self.key = ""
+
+    def consume(self, text: str, at: int, end: int, final: bool, emit: Emit) -> int:
+        """All of it."""
+        self.key += text[at:end]
+        if end > at:
+            emit(at, end, KEY, None)
+        return end
+
+
+class SpaceReader:
+    """White space only; done at the first other character."""
+
+    def __init__(self, label: str) -> None:
+        self.done = False
+        self._label = label
+
+    def consume(self, text: str, at: int, end: int, final: bool, emit: Emit) -> int:
+        """Up to the first character that is not white space."""
+        start = at
+        while at < end and text[at].isspace():
+            at += 1
+        if at > start:
+            emit(start, at, self._label, None)
+        self.done = at < end
+        return at
