@@ -10,7 +10,8 @@ from typing import Any
 import orjson
 
 from replay.client import StreamClient
-from replay.scorer import ROUTE, ScorerPlan
+from replay.scorer_plan import ScorerPlan
+from replay.teacher_forcing import ROUTE
 from traces.capture import CaptureKey
 from traces.response import Token
 

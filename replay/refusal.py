@@ -9,6 +9,9 @@ from typing import Any
 
 from traces.capture import Capture
 
+TOO_LONG = ("maximum context length", "max_model_len")
+"""vLLM's words: `renderers/params.py` and `entrypoints/serve/utils/api_utils.py`."""
+
 
 def error_message(capture: Capture) -> str | None:
     """The message of an answer other than 200; None for an answer of 200 or none at all."""
@@ -25,12 +28,8 @@ def error_message(capture: Capture) -> str | None:
 
 
 def context_refusal(capture: Capture) -> str | None:
-    """The server's words where it refuses the turn as too long for its context.
-
-    vLLM says "maximum context length" both in `renderers/params.py` and in
-    `entrypoints/serve/utils/api_utils.py`.
-    """
+    """The server's words where it refuses the turn as too long for its context."""
     message = error_message(capture) if capture.status == 400 else None
-    if message is None or "maximum context length" not in message:
+    if message is None or not any(words in message for words in TOO_LONG):
         return None
     return message

@@ -6,18 +6,17 @@ One entry per prompt position holds the token that stands there and, where that 
 best one. Only the continuation's entries are kept.
 """
 
+import math
 from typing import Any
 
 import orjson
 
-from replay.refusal import error_message
+from replay.refusal import TOO_LONG, error_message
 from traces.capture import Capture
 from traces.score import Outcome, Score, ScoreRequest
 
 NON_FINITE = "Out of range float values"
-"""From Python's json module: vLLM cannot write NaN or infinity and refuses the request."""
-
-TOO_LONG = ("maximum context length", "max_model_len")
+"""Words of Python's json module: vLLM cannot write NaN or infinity, and refuses the request."""
 
 
 def read_score(request: ScoreRequest, answer: Capture) -> Score:
@@ -26,7 +25,7 @@ def read_score(request: ScoreRequest, answer: Capture) -> Score:
         return Score("no_answer", error=answer.error)
     message = error_message(answer)
     if message is not None:
-        return Score(_refusal(message), error=message)
+        return Score(refusal_outcome(message), error=message)
     try:
         entries = orjson.loads(answer.body)["choices"][0].get("prompt_logprobs")
     except (orjson.JSONDecodeError, KeyError, IndexError, AttributeError, TypeError):
@@ -40,7 +39,9 @@ def read_score(request: ScoreRequest, answer: Capture) -> Score:
 def _continuation(request: ScoreRequest, entries: list[dict[str, Any] | None]) -> Score:
     own, top, top_ids = [], [], []
     for token, entry in zip(request.continuation, entries, strict=True):
-        scores = {int(key): float(value["logprob"]) for key, value in (entry or {}).items()}
+        scores = {int(key): value["logprob"] for key, value in (entry or {}).items()}
+        if not all(value is not None and math.isfinite(value) for value in scores.values()):
+            return Score("non_finite", error="prompt_logprobs hold NaN or infinity")
         if token not in scores:
             return Score("unsupported", error=f"prompt_logprobs lack the token {token} itself")
         best = max(scores, key=scores.__getitem__)
@@ -50,7 +51,8 @@ def _continuation(request: ScoreRequest, entries: list[dict[str, Any] | None]) -
     return Score("scored", tuple(own), tuple(top), tuple(top_ids))
 
 
-def _refusal(message: str) -> Outcome:
+def refusal_outcome(message: str) -> Outcome:
+    """What the server's words mean."""
     if NON_FINITE in message:
         return "non_finite"
     return "too_long" if any(words in message for words in TOO_LONG) else "refused"

@@ -8,19 +8,17 @@ from typing import Any
 
 from traces.capture_record import decode_json, encode_json
 from traces.frames import FrameReader, FrameWriter
-from traces.score import Score
+from traces.score import Score, Shape
 
 
 class ScoreFile(FrameWriter):
-    """Holds final scores by digest; an answer that never came is not final."""
+    """Holds final scores of one shape by digest; `known` are those on file."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, shape: Shape) -> None:
         super().__init__(file)
-        self.known = read_scores(file)
+        self.known = {d: score for d, score in read_scores(file).items() if score.shape == shape}
 
     def add(self, digest: str, score: Score) -> None:
-        if score.outcome == "no_answer":
-            return
         self.known[digest] = score
         record = {
             "digest": digest,
@@ -29,12 +27,13 @@ class ScoreFile(FrameWriter):
             "top_logprobs": score.top_logprobs,
             "top_ids": score.top_ids,
             "error": score.error,
+            "shape": score.shape,
         }
         self.append(encode_json(record) + b"\n")
 
 
 def read_scores(file: Path) -> dict[str, Score]:
-    """Digest -> score."""
+    """Digest -> score; the last one where a digest has several."""
     return {record["digest"]: _score(record) for record in map(decode_json, FrameReader(file))}
 
 
@@ -45,4 +44,5 @@ def _score(record: dict[str, Any]) -> Score:
         top_logprobs=tuple(record["top_logprobs"]),
         top_ids=tuple(record["top_ids"]),
         error=record["error"],
+        shape=record["shape"],
     )

@@ -1,38 +1,17 @@
-"""Teacher forcing: the baseline scores given continuations, token by token.
-
-One ``/v1/completions`` request per continuation: the prompt is prompt ids + continuation ids as
-captured (nothing is tokenised again), `prompt_logprobs` 1 asks for each token's own log probability
-and the best one's, and one token is generated because vLLM wants at least one. vLLM never reads the
-prefix cache for such a request, so each costs a full prefill.
-"""
+"""Scoring many continuations by the baseline, each once, also over several runs of the command."""
 
 import asyncio
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from replay.client import StreamClient
-from replay.score_answer import read_score
+from replay.lockstep import lockstep
 from replay.score_file import ScoreFile
-from traces.capture import CaptureKey
+from replay.scorer_plan import ScorerPlan
+from replay.teacher_forcing import teacher_force
 from traces.score import Score, ScoreRequest
 
-ROUTE = "/v1/completions"
-
-
-@dataclass(frozen=True, slots=True)
-class ScorerPlan:
-    """Where and how to score. Each request in flight holds one answer (about 140 bytes per prompt
-    token) in memory, so `concurrency` bounds it.
-    """
-
-    url: str
-    model: str
-    cache_salt: str = "score"
-    api_key: str = field(default="", repr=False)
-    concurrency: int = 2
-    timeout_s: float = 600.0
+__all__ = ["ScorerPlan", "score_all", "score_one"]
 
 
 async def score_all(
@@ -46,10 +25,13 @@ async def score_all(
     """Digest -> score for every request; those in `file` already are not asked for again.
 
     `progress` gets the number of requests done. An answer that never came is a Score with the
-    outcome ``no_answer`` and is asked for again by the next run.
+    outcome ``no_answer`` and is asked for again by the next run; `check_alive` is then asked too,
+    and raises ServerError where a launched server has died.
     """
     wanted = {request.digest: request for request in requests}
-    with ScoreFile(file) as scores:
+    with ScoreFile(
+        file, shape="prefill" if plan.method == "teacher-forcing" else "decode"
+    ) as scores:
         missing = [item for item in wanted.items() if item[0] not in scores.known]
         done = len(wanted) - len(missing)
         progress(done)
@@ -61,10 +43,11 @@ async def score_all(
                 nonlocal done
                 for digest, request in waiting:
                     score = await score_one(plan, client, request)
-                    scores.add(digest, score)
                     if score.outcome == "no_answer":
                         unanswered[digest] = score
                         check_alive()
+                    else:
+                        scores.add(digest, score)
                     done += 1
                     progress(done)
 
@@ -78,20 +61,9 @@ async def score_all(
 
 
 async def score_one(plan: ScorerPlan, client: StreamClient, request: ScoreRequest) -> Score:
-    """One request, not looked up and not kept."""
+    """One request by the plan's method, not looked up and not kept."""
+    if plan.method == "lockstep":
+        return await lockstep(plan, client, request)
     if not request.continuation:
         return Score("scored")
-    key = CaptureKey(run="", path="", arm="score", session="", turn=request.digest)
-    return read_score(request, await client.send(key, _body(plan, request), ROUTE))
-
-
-def _body(plan: ScorerPlan, request: ScoreRequest) -> dict[str, Any]:
-    return {
-        "model": plan.model,
-        "prompt": [*request.prompt, *request.continuation],
-        "max_tokens": 1,
-        "temperature": 0.0,
-        "prompt_logprobs": 1,
-        "cache_salt": plan.cache_salt,
-        "stream": False,
-    }
+    return await teacher_force(plan, client, request)

@@ -8,6 +8,8 @@ Outcome = Literal["scored", "non_finite", "too_long", "unsupported", "refused", 
 """``non_finite``: the scores are NaN or infinite. ``too_long``: beyond the server's context.
 ``unsupported``: the answer lacks prompt logprobs. ``no_answer``: network error or time-out."""
 
+Shape = Literal["prefill", "decode"]
+
 
 @dataclass(frozen=True, slots=True)
 class ScoreRequest:
@@ -29,6 +31,8 @@ class Score:
 
     Natural logs of the unprocessed distribution (vLLM reports prompt logprobs raw in every mode,
     and clamps minus infinity to -9999). The tuples are empty unless `outcome` is ``scored``.
+    `shape` says how the baseline computed them: many rows at once (``prefill``, teacher forcing) or
+    one row per step (``decode``, lockstep); the two round differently and share no quantile.
     """
 
     outcome: Outcome
@@ -36,6 +40,7 @@ class Score:
     top_logprobs: tuple[float, ...] = ()
     top_ids: tuple[int, ...] = ()
     error: str | None = None
+    shape: Shape = "prefill"
 
     @property
     def regrets(self) -> tuple[float, ...]:

@@ -1,0 +1,106 @@
+"""A completion over token ids, token by token, that can be broken off.
+
+{"choices": [{"token_ids": [523], "logprobs": {"token_logprobs": [-0.4],
+  "top_logprobs": [{"token_id:523": -0.4, "token_id:16": -1.9}]}, "finish_reason": null}]}
+"""
+
+import math
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any
+
+import aiohttp
+import orjson
+
+from replay.client import StreamClient
+from replay.score_answer import NON_FINITE
+
+ROUTE = "/v1/completions"
+PLACEHOLDER = "token_id:"
+
+
+@dataclass(frozen=True, slots=True)
+class StreamedToken:
+    """A generated token: its id, and the listed log probabilities (nat) by token id, its own
+    among them.
+    """
+
+    id: int
+    listed: Mapping[int, float]
+
+
+class StreamRefused(Exception):
+    """The server answered with an error, or with something that is no stream of tokens."""
+
+
+class StreamBroken(Exception):
+    """The connection failed or the time ran out."""
+
+
+def continuation_request(
+    model: str,
+    prompt: Sequence[int],
+    max_tokens: int,
+    *,
+    top_logprobs: int,
+    cache_salt: str,
+    also: Sequence[int] = (),
+) -> dict[str, Any]:
+    """Greedy continuation of `prompt`. With `also`, log probabilities of exactly those tokens (and
+    the generated one) are listed in place of the top ones.
+    """
+    chosen = {"logprob_token_ids": list(also)} if also else {}
+    return {
+        "model": model,
+        "prompt": list(prompt),
+        "max_tokens": max_tokens,
+        "temperature": 0.0,
+        "logprobs": top_logprobs,
+        "return_token_ids": True,
+        "return_tokens_as_token_ids": True,
+        "cache_salt": cache_salt,
+        "stream": True,
+        **chosen,
+    }
+
+
+async def stream_tokens(
+    client: StreamClient, request: Mapping[str, Any]
+) -> AsyncGenerator[StreamedToken, None]:
+    """The tokens as they come. Closing the iterator breaks the request off at the server.
+
+    Raises StreamRefused with the server's words, StreamBroken for what the network did.
+    """
+    lines = client.lines(request, ROUTE)
+    try:
+        async with aclosing(lines):
+            async for line in lines:
+                if not line.startswith(b"data:") or line.endswith(b"[DONE]"):
+                    continue
+                chunk = orjson.loads(line[5:])
+                if "error" in chunk:
+                    raise StreamRefused(str(chunk["error"])[:500])
+                for choice in chunk["choices"]:
+                    for token in _tokens(choice):
+                        yield token
+    except (TimeoutError, aiohttp.ClientError, OSError) as problem:
+        raise StreamBroken(f"{type(problem).__name__}: {problem}") from None
+    except (orjson.JSONDecodeError, KeyError, TypeError, ValueError) as problem:
+        raise StreamRefused(f"no stream of tokens with logprobs: {problem!r:.200}") from None
+
+
+def _tokens(choice: Mapping[str, Any]) -> list[StreamedToken]:
+    ids = choice["token_ids"]
+    lists = choice["logprobs"]["top_logprobs"] if ids else []
+    return [StreamedToken(token, _listed(row)) for token, row in zip(ids, lists, strict=True)]
+
+
+def _listed(row: Mapping[str, float | None]) -> dict[int, float]:
+    """``{"token_id:523": -0.4}``; a NaN is streamed as null."""
+    listed = {}
+    for name, value in row.items():
+        if value is None or not math.isfinite(value):
+            raise StreamRefused(f"{NON_FINITE}: the logprob of {name} is {value}")
+        listed[int(name.removeprefix(PLACEHOLDER))] = value
+    return listed
