@@ -18,7 +18,7 @@ class GreedyTurn:
     * `scored_candidate`: the candidate's output teacher-forced through the baseline; needed where
       the two outputs part, from the first divergence on at the latest.
     * `scored_baseline`: the baseline's own output teacher-forced through the baseline; wanted for
-      a random sample of turns with at least as many tokens (`checks.scoring_plan`).
+      a random sample of turns with at least as many tokens.
     * `own_tokens`: output index -> the baseline's own next token after the *candidate's* tokens
       before that index; wanted only where a first judgement lists a suspect.
     * `processing`: request parameters that change logits before the argmax

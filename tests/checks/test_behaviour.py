@@ -1,0 +1,92 @@
+"""Tool-call success, paired by turn."""
+
+from dataclasses import replace
+
+import pytest
+
+from checks.behaviour import PairedOutcome, judge_behaviour
+from checks.policy import Policy
+from checks.tool_outcome import tool_pair, tool_success
+from evidence.synthetic import response_of
+from traces.response import Response, ToolCall
+
+POLICY = Policy()
+REQUEST = {
+    "tools": [
+        {
+            "type": "function",
+            "function": {
+                "name": "read",
+                "parameters": {
+                    "type": "object",
+                    "properties": {"path": {"type": "string"}},
+                    "required": ["path"],
+                },
+            },
+        }
+    ]
+}
+
+
+def _outcomes(both: int, lost: int, won: int, neither: int = 0) -> list[PairedOutcome]:
+    """Spread evenly over 20 sessions."""
+    kinds = [(True, True)] * both + [(True, False)] * lost
+    kinds += [(False, True)] * won + [(False, False)] * neither
+    return [PairedOutcome(f"s{i % 20}", f"t{i}", b, c) for i, (b, c) in enumerate(kinds)]
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "state"),
+    [
+        (_outcomes(149, 0, 0), "pass"),
+        (_outcomes(148, 0, 0), "inconclusive"),
+        (_outcomes(1900, 10, 10), "pass"),
+        (_outcomes(180, 10, 10), "inconclusive"),
+        (_outcomes(180, 20, 0), "fail"),
+        (_outcomes(198, 2, 0), "inconclusive"),
+        ([], "not_applicable"),
+    ],
+)
+def test_states(outcomes: list[PairedOutcome], state: str) -> None:
+    judged = judge_behaviour(outcomes, POLICY, seed=0)
+    assert judged.bound.state == state
+    assert bool(judged.findings) == (state == "fail")
+    assert (judged.bound.needed is not None) == (state == "inconclusive")
+
+
+def test_losses_in_one_session_widen_the_interval() -> None:
+    spread = [PairedOutcome(f"s{i % 40}", f"t{i}", True, i >= 20) for i in range(400)]
+    heaped = [PairedOutcome(f"s{i // 10}", f"t{i}", True, i >= 20) for i in range(400)]
+    wide, narrow = (
+        judge_behaviour(heaped, POLICY, 0).bound,
+        judge_behaviour(spread, POLICY, 0).bound,
+    )
+    assert wide.low < narrow.low - 0.02
+
+
+def _response(arguments: str, name: str = "read", finish: str | None = "tool_calls") -> Response:
+    call = ToolCall(0, "id", name, arguments)
+    return replace(response_of((1,), ()), tool_calls=(call,), finish_reason=finish)
+
+
+@pytest.mark.parametrize(
+    ("response", "success"),
+    [
+        (_response('{"path": "a"}'), True),
+        (_response('{"path": 1}'), False),
+        (_response("{}"), False),
+        (_response('{"path": "a"'), False),
+        (_response('{"path": "a"}', name="write"), False),
+        (_response('{"path": "a"}', finish=None), False),
+        (response_of((1,), ()), False),
+    ],
+)
+def test_what_a_client_can_run(response: Response, success: bool) -> None:
+    assert tool_success(REQUEST, response) is success
+
+
+def test_turns_without_calls_are_not_about_tools() -> None:
+    silent = response_of((1,), ())
+    assert tool_pair(REQUEST, silent, silent) is None
+    assert tool_pair({}, _response("{}"), silent) is None
+    assert tool_pair(REQUEST, _response('{"path": "a"}'), silent) == (True, False)
