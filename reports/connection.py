@@ -1,7 +1,9 @@
 """Opening a DuckDB file, with every way it can go wrong said in one message with its fix."""
 
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
@@ -10,8 +12,12 @@ from traces.errors import StoreError
 RETRY_EVERY_S = 0.1
 
 
-def connect(path: Path, *, read_only: bool, wait_s: float) -> duckdb.DuckDBPyConnection:
-    """A connection to the file at `path`; waits up to `wait_s` seconds while another writes to it.
+def connect(
+    path: Path, *, read_only: bool, wait_s: float, settings: Mapping[str, Any] | None = None
+) -> duckdb.DuckDBPyConnection:
+    """A connection to the file at `path` with DuckDB `settings`.
+
+    Waits up to `wait_s` seconds while another process writes to it.
 
     Raises `StoreError` for a missing, foreign, corrupt, newer or locked file.
     """
@@ -26,7 +32,7 @@ def connect(path: Path, *, read_only: bool, wait_s: float) -> duckdb.DuckDBPyCon
     deadline = time.monotonic() + wait_s
     while True:
         try:
-            return duckdb.connect(str(path), read_only=read_only)
+            return duckdb.connect(str(path), read_only=read_only, config=dict(settings or {}))
         except duckdb.Error as error:
             if not _is_locked(error):
                 raise _explained(path, error) from error

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import duckdb
 
-from reports.schema import TABLES
+from reports.schema import ENUMS, TABLES
 from reports.view import define_views, quoted
 from traces.errors import StoreError
 
@@ -69,12 +69,18 @@ def migrate(
                 "insert into schema_version values (?, now() at time zone 'utc')", [number]
             )
         define_views(connection)
-        for statement in table_comments():
-            connection.execute(statement)
+        connection.execute(";\n".join(table_comments()))
         connection.execute("commit")
     except duckdb.Error as error:
         connection.execute("rollback")
         raise StoreError(f"{path}: cannot be brought to layout {steps[-1][0]}: {error}") from error
+
+
+def make_types(connection: duckdb.DuckDBPyConnection) -> None:
+    """The enum types alone, for a database whose tables are views over files."""
+    for name, values in ENUMS.items():
+        listed = ", ".join(map(quoted, values))
+        connection.execute(f"create type {name} as enum ({listed})")
 
 
 def table_comments() -> Iterator[str]:

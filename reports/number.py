@@ -23,6 +23,8 @@ def number(value: float | int | None, unit: str | None = None) -> str:
         text = f"{value:.3f}"
     else:
         text = f"{value:,.1f}"
+    if unit == "×":
+        return text + unit
     return f"{text} {unit}" if unit else text
 
 

@@ -85,7 +85,8 @@ class Store:
 
     def arrow(self, sql: str, parameters: Parameters = ()) -> pa.Table:
         """The same as an Arrow table."""
-        return self.connection.execute(sql, parameters).to_arrow_table()
+        with_parameters = self.connection.sql(sql, params=parameters)
+        return with_parameters.to_arrow_table()
 
     def run_ids(self) -> list[str]:
         """Every run id, newest first."""

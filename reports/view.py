@@ -68,12 +68,13 @@ def parse(name: str, text: str) -> View:
 
 def define_views(connection: duckdb.DuckDBPyConnection) -> None:
     """Make macros and views anew, and comment every view and column."""
-    connection.execute((FOLDER / "macros.sql").read_text(encoding="utf-8"))
+    statements = [(FOLDER / "macros.sql").read_text(encoding="utf-8").rstrip().rstrip(";")]
     for view in views():
-        connection.execute(f"create or replace view {view.name} as {view.sql}")
-        connection.execute(f"comment on view {view.name} is {quoted(view.comment)}")
+        statements.append(f"create or replace view {view.name} as {view.sql}")
+        statements.append(f"comment on view {view.name} is {quoted(view.comment)}")
         for column, meaning in view.columns.items():
-            connection.execute(f"comment on column {view.name}.{column} is {quoted(meaning)}")
+            statements.append(f"comment on column {view.name}.{column} is {quoted(meaning)}")
+    connection.execute(";\n".join(statements))
 
 
 def quoted(text: str) -> str:

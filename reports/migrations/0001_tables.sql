@@ -271,6 +271,7 @@ create table findings (
   baseline VARCHAR,
   candidate VARCHAR,
   baseline_too BOOLEAN not null,
+  detail JSON,
   case_file VARCHAR,
   primary key (run, ordinal)
 );

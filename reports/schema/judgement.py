@@ -62,6 +62,7 @@ FINDINGS = Table(
         Column("baseline", "VARCHAR", "what the baseline gave, secrets replaced"),
         Column("candidate", "VARCHAR", "what the candidate gave, secrets replaced"),
         Column("baseline_too", "BOOLEAN", "true where the baseline shows it too", required=True),
+        Column("detail", "JSON", "further facts of this finding, by name"),
         Column("case_file", "VARCHAR", "file of the smallest reproduction, for `draftgate check`"),
     ),
 )
@@ -91,7 +92,7 @@ METRICS = Table(
 
 BOUNDS = Table(
     "bounds",
-    "One row per bound of the policy: the estimate, its interval, the margin and the noise floor.",
+    "One row per bound of the policy: the estimate, its limits, the margin and the noise floor.",
     ("run", "ordinal"),
     (
         RUN,
@@ -99,9 +100,9 @@ BOUNDS = Table(
         Column("name", "VARCHAR", "name of the bound", required=True),
         Column("state", "bound_state", "pass, fail, inconclusive, not_applicable", required=True),
         Column("value", "DOUBLE", "point estimate"),
-        Column("low", "DOUBLE", "lower end of the 95% interval"),
-        Column("high", "DOUBLE", "upper end of the 95% interval"),
-        Column("margin", "DOUBLE", "what the interval is held against"),
+        Column("low", "DOUBLE", "lower one-sided 95% limit"),
+        Column("high", "DOUBLE", "upper one-sided 95% limit"),
+        Column("margin", "DOUBLE", "what the limits are held against"),
         Column("noise_floor", "DOUBLE", "the same quantity of the baseline against itself"),
         Column("unit", "VARCHAR", "unit of all five numbers"),
         Column("n", "BIGINT", "observations"),

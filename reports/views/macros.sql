@@ -1,7 +1,7 @@
 -- 97.5% quantile of Student's t with df degrees of freedom: Cornish-Fisher expansion around the
 -- normal quantile (Abramowitz & Stegun 26.7.5); error below 1% for df >= 2.
 create or replace macro t975(df) as
-  1.959964 + 2.372250 / df + 2.822499 / df ** 2 + 2.555862 / df ** 3 + 1.589545 / df ** 4;
+  1.959963984540054 + 2.372250 / df + 2.822499 / df ** 2 + 2.555862 / df ** 3 + 1.589545 / df ** 4;
 
 -- Half width of the 95% interval of a / b = sum(a_s) / sum(b_s) over m sessions s, linearised and
 -- clustered by session; arguments are sum(a*a), sum(a*b), sum(b*b), sum(a), sum(b), m.
@@ -19,10 +19,12 @@ create or replace macro effective_n(aa, ab, bb, a, b, m) as
   end;
 
 -- Wilson's 95% interval of a rate p over n (effective) observations.
+create or replace macro wilson_half(p, n) as
+  1.959963984540054 * sqrt(p * (1 - p) / n + 0.960364705173531 / n ** 2);
 create or replace macro wilson_low(p, n) as
-  greatest(0, (p + 1.920729 / n - 1.959964 * sqrt(p * (1 - p) / n + 0.960365 / n ** 2)) / (1 + 3.841459 / n));
+  greatest(0, (p + 1.920729410347062 / n - wilson_half(p, n)) / (1 + 3.841458820694124 / n));
 create or replace macro wilson_high(p, n) as
-  least(1, (p + 1.920729 / n + 1.959964 * sqrt(p * (1 - p) / n + 0.960365 / n ** 2)) / (1 + 3.841459 / n));
+  least(1, (p + 1.920729410347062 / n + wilson_half(p, n)) / (1 + 3.841458820694124 / n));
 
 -- Exact two-sided McNemar p-value of b and c discordant pairs: twice the smaller binomial(b + c, 1/2)
 -- tail, at most 1.
@@ -42,7 +44,7 @@ create or replace macro change_of(d, down, up, better, m) as
   case
     when d is null or down is null or up is null then null
     when abs(d) <= if(d > 0, down, up) then 'same'
-    when abs(d) <= if(d > 0, down, up) * normal_upper(0.025 / m) / 1.959964 then 'unclear'
+    when abs(d) <= if(d > 0, down, up) * normal_upper(0.025 / m) / 1.959963984540054 then 'unclear'
     when better is null then 'changed'
     when (d > 0) = (better = 'higher') then 'better'
     else 'worse'

@@ -46,3 +46,4 @@ union all
 select run, name || if(path = 'both', '', ' (' || path || ')'), dimension, slice, value, low, high,
   unit, better, n
 from metrics where value is not null
+order by run, name, dimension, slice

@@ -1,0 +1,110 @@
+"""The answer to a query as a terminal table, CSV, JSON or Parquet."""
+
+import csv
+import io
+import json
+from datetime import datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from reports.inert import one_line
+from reports.number import number
+from reports.sql import Answer
+from traces.errors import StoreError
+
+LONGEST_CELL = 100
+
+
+def as_object(answer: Answer) -> dict[str, Any]:
+    """``{"columns": […], "rows": [{…}], "truncated": false}`` of JSON types."""
+    rows = [{name: _plain(v) for name, v in row.items()} for row in answer.rows.to_pylist()]
+    return {
+        "columns": answer.rows.column_names,
+        "rows": rows,
+        "truncated": answer.limit is not None,
+    }
+
+
+def as_table(answer: Answer, width: int = 10_000) -> Table:
+    """A rich table: numbers right, absent values ``n/a``, recorded text made inert.
+
+    Where the columns do not fit into `width` characters, every row becomes a block of lines, one
+    for each column.
+    """
+    names = answer.rows.column_names
+    rows = [[cell(row[name]) for name in names] for row in as_object(answer)["rows"]]
+    widths = [max([len(n), *(len(r[i]) for r in rows)]) for i, n in enumerate(names)]
+    if sum(widths) + 3 * len(names) > width:
+        return _blocks(names, rows)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for field in answer.rows.schema:
+        numeric = pa.types.is_integer(field.type) or pa.types.is_floating(field.type)
+        numeric = numeric or pa.types.is_decimal(field.type)
+        table.add_column(Text(one_line(field.name)), justify="right" if numeric else "left")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    return table
+
+
+def _blocks(names: list[str], rows: list[list[str]]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_header=False)
+    for row in rows:
+        for name, value in zip(names, row, strict=True):
+            table.add_row(Text(one_line(name), style="bold"), Text(value))
+        table.add_section()
+    return table
+
+
+def as_csv(answer: Answer) -> str:
+    """CSV with a header; absent values are empty, lists and maps are JSON."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(answer.rows.column_names)
+    for row in as_object(answer)["rows"]:
+        writer.writerow(
+            json.dumps(value, ensure_ascii=False) if isinstance(value, (list, dict)) else value
+            for value in row.values()
+        )
+    return out.getvalue()
+
+
+def write_parquet(answer: Answer, file: Path) -> None:
+    """The rows as a Parquet file."""
+    try:
+        pq.write_table(answer.rows, file)
+    except OSError as error:
+        raise StoreError(f"{file}: cannot be written ({error})", "name another file") from error
+
+
+def cell(value: Any) -> str:
+    """One value as a person reads it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, (int, float)) or value is None:
+        return number(value)
+    if isinstance(value, list):
+        return one_line("[" + ", ".join(map(cell, value)) + "]", LONGEST_CELL)
+    return one_line(str(value), LONGEST_CELL)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat(timespec="milliseconds") + "Z"
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, list):
+        if value and all(isinstance(pair, tuple) for pair in value):
+            return {key: _plain(part) for key, part in value}
+        return [_plain(part) for part in value]
+    if isinstance(value, float) and value != value:
+        return None
+    if isinstance(value, (str, int, float, dict)) or value is None:
+        return value
+    return str(value)

@@ -1,0 +1,10 @@
+-- Does acceptance fall as the context grows?
+-- context_band: band of the context length
+-- steps: steps that drafted
+-- acceptance_length: 1 + sum(accepted) / sum(steps)
+-- low: lower end of its 95% interval
+-- high: upper end of its 95% interval
+-- conditional: acceptance at each draft position
+select context_band, steps, acceptance_length, low, high, conditional
+from v_acceptance_by_context
+where run = $run and path = 'candidate' and arm = 'main' order by context_band

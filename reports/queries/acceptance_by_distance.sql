@@ -1,0 +1,9 @@
+-- How long does the drafter need to find its feet after a boundary?
+-- distance: tokens since the last change of label
+-- steps: steps that drafted
+-- acceptance_length: 1 + sum(accepted) / sum(steps)
+-- low: lower end of its 95% interval
+-- high: upper end of its 95% interval
+select distance, steps, acceptance_length, low, high
+from v_acceptance_by_distance
+where run = $run and path = 'candidate' and arm = 'main' order by distance

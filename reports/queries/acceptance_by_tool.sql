@@ -1,0 +1,9 @@
+-- Inside which tools' calls does the drafter earn its keep?
+-- tool: tool whose call is being written
+-- steps: steps that drafted
+-- acceptance_length: 1 + sum(accepted) / sum(steps)
+-- low: lower end of its 95% interval
+-- high: upper end of its 95% interval
+select tool, steps, acceptance_length, low, high
+from v_acceptance_by_tool
+where run = $run and path = 'candidate' and arm = 'main' order by steps desc, tool

@@ -1,0 +1,7 @@
+-- Were the planted faults caught?
+-- kind: what was planted
+-- expected: the code that must fire
+-- state: caught, missed, no_data or not_applicable
+-- fired: codes that fired
+-- detail: how many copies, and why it is missed
+select kind, expected, state, fired, detail from controls where run = $run order by ordinal

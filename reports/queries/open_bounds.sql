@@ -1,0 +1,10 @@
+-- Which bounds are not decided, and how much more data would decide them?
+-- name: name of the bound
+-- state: fail or inconclusive
+-- value: point estimate
+-- high: upper limit
+-- margin: what it is held against
+-- noise_floor: the same quantity of the baseline against itself
+-- needed: how much more data would decide
+select name, state, value, high, margin, noise_floor, needed
+from bounds where run = $run and state in ('fail', 'inconclusive') order by ordinal

@@ -1,0 +1,13 @@
+-- Which streams stood still longest?
+-- path: baseline or candidate
+-- session: session id
+-- turn: turn id
+-- max_gap_ms: longest wait between two events, in ms
+-- chunks: events of the stream
+-- times_p99: how many times the baseline's 99th percentile that is
+select path, session, turn, max_gap_ms, chunks,
+  max_gap_ms / (
+    select quantile_cont(max_gap_ms, 0.99) from captures
+    where run = $run and path = 'baseline' and arm = 'main') as times_p99
+from captures where run = $run and arm = 'main' and max_gap_ms is not null
+order by max_gap_ms desc, path, session, turn limit 20
