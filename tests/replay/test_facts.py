@@ -1,0 +1,106 @@
+"""What a server says of itself is taken as it says it; silence stays silence."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scripted_server import Answer, Script, Seen, scripted
+
+from replay.command import ServerSpec
+from replay.drafter import read_drafter
+from replay.facts import gather_facts
+from replay.port import free_port
+from replay.probes import MARKUPS
+from traces.errors import ServerError
+from traces.path_facts import ModelFacts, PathFacts
+
+METRICS = """vllm:cache_config_info{block_size="128",cache_dtype="auto",engine="0"} 1.0
+vllm:spec_decode_num_drafts_total{engine="0"} 0.0
+"""
+CALL = {"id": "x1", "function": {"name": "get_weather", "arguments": '{"place": "Bern"}'}}
+
+
+def as_json(value: Any) -> Answer:
+    return Answer(writes=[json.dumps(value).encode()], content_type="application/json")
+
+
+def vllm(seen: Seen) -> Answer:
+    """A server with a Hermes parser."""
+    if seen.route == "/v1/models":
+        return as_json({"data": [{"id": "m", "root": "/models/m", "max_model_len": 16384}]})
+    if seen.route == "/version":
+        return as_json({"version": "0.32.0"})
+    if seen.route == "/metrics":
+        return Answer(writes=[METRICS.encode()], content_type="text/plain")
+    if seen.route == "/tokenize":
+        assert seen.body["tools"]
+        return as_json({"count": 3, "max_model_len": 16384, "tokens": [1, 2, 3]})
+    assert seen.route == "/v1/chat/completions"
+    (text,) = seen.body["structured_outputs"]["choice"]
+    if text == MARKUPS["hermes"]:
+        return as_json({"choices": [{"message": {"content": None, "tool_calls": [CALL]}}]})
+    if text == MARKUPS["mistral"]:
+        return Answer(status=500, writes=[b"no"])
+    return as_json({"choices": [{"message": {"content": text, "tool_calls": []}}]})
+
+
+def facts(script: Script, model: str = "m") -> PathFacts:
+    async def run() -> PathFacts:
+        async with scripted(script) as server:
+            return await gather_facts("candidate", server.url, model)
+
+    return asyncio.run(run())
+
+
+def test_everything_a_vllm_server_shows() -> None:
+    found = facts(vllm)
+    assert found.version == "0.32.0"
+    assert found.models == (ModelFacts("m", "/models/m", 16384),)
+    assert found.cache == {"block_size": "128", "cache_dtype": "auto", "engine": "0"}
+    assert found.probe_ids == (1, 2, 3)
+    assert found.speculation_metrics is True
+    assert found.command is None
+    probe = found.parser_probe
+    assert probe is not None
+    assert probe.keys() == MARKUPS.keys() - {"mistral"}
+    assert json.loads(probe["hermes"])["calls"] == [["get_weather", '{"place": "Bern"}']]
+    assert json.loads(probe["kimi_k2"]) == {
+        "content": MARKUPS["kimi_k2"],
+        "reasoning": "",
+        "calls": [],
+    }
+
+
+def test_a_server_that_says_nothing_gives_no_facts() -> None:
+    found = facts(lambda seen: Answer(status=404, writes=[b"Not Found"]))
+    assert found == PathFacts("candidate", found.url)
+
+
+def test_a_model_that_is_not_served_is_said_with_those_that_are() -> None:
+    with pytest.raises(ServerError, match=r"does not serve the model 'other'; it serves m"):
+        facts(vllm, model="other")
+
+
+def test_a_server_that_is_not_there_is_named_with_its_url() -> None:
+    url = f"http://127.0.0.1:{free_port()}"
+    with pytest.raises(ServerError, match=f"{url}/v1/models cannot be reached"):
+        asyncio.run(gather_facts("candidate", url, "m"))
+
+
+def test_a_method_without_a_draft_model_has_no_drafter_config() -> None:
+    found = read_drafter(ServerSpec("candidate", "m", speculative_config={"method": "ngram"}))
+    assert (found.checkpoint, found.effective, found.error) == (None, None, None)
+
+
+def test_a_drafter_that_cannot_be_asked_about_says_why() -> None:
+    stand_in = Path(__file__).parent / "stand_in"
+    drafter = {"method": "eagle3", "model": "d", "num_speculative_tokens": 3}
+    spec = ServerSpec(
+        "candidate", "m", speculative_config=drafter, env={"PYTHONPATH": str(stand_in)}
+    )
+    found = read_drafter(spec)
+    assert "No module named 'vllm.engine'" in str(found.error)
+    gone = read_drafter(ServerSpec("c", "m", python="/no/python", speculative_config=drafter))
+    assert "/no/python cannot be run" in str(gone.error)

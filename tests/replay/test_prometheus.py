@@ -1,0 +1,100 @@
+"""Reading ``/metrics``, and sampling it while an arm runs."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from scripted_server import Answer, Seen, scripted
+
+from replay.prometheus import Sample, parse_metrics, total
+from replay.sampler import MetricsSampler, read_samples, server_sample
+
+TEXT = r"""# HELP vllm:num_requests_running Number of requests in model execution batches.
+# TYPE vllm:num_requests_running gauge
+vllm:num_requests_running{engine="0",model_name="a \"b\" {c},d=\"e\" \\ \n"} 2.0
+vllm:num_requests_running{engine="1",model_name="m"} 3.0
+vllm:kv_cache_usage_perc{engine="0"} 0.5
+vllm:kv_cache_usage_perc{engine="1"} 0.25
+vllm:num_preemptions_total{engine="0"} 7.0
+vllm:spec_decode_num_drafts_total{engine="0"} 1e+03
+vllm:spec_decode_num_accepted_tokens_per_pos_total{engine="0",position="1"} 40.0
+vllm:spec_decode_num_accepted_tokens_per_pos_total{engine="0",position="0"} 90.0
+vllm:spec_decode_num_accepted_tokens_per_pos_total{engine="1",position="0"} 5.0
+process_start_time_seconds 1.76e+09 1764429485000
+vllm:torn_line{engine="0"
+not a sample
+"""
+
+
+def test_values_labels_and_escapes() -> None:
+    samples = parse_metrics(TEXT)
+    assert samples[0] == Sample(
+        "vllm:num_requests_running",
+        {"engine": "0", "model_name": 'a "b" {c},d="e" \\ \n'},
+        2.0,
+    )
+    assert Sample("process_start_time_seconds", {}, 1.76e9) in samples
+    assert len(samples) == 10
+
+
+def test_engines_are_summed_and_the_absent_stays_absent() -> None:
+    samples = parse_metrics(TEXT)
+    assert total(samples, "vllm:num_requests_running") == 5.0
+    assert total(samples, "vllm:num_requests_waiting") is None
+
+
+def test_a_sample_of_a_server() -> None:
+    sample = server_sample("candidate", "main", "http://c", 12.5, TEXT)
+    assert (sample.running, sample.waiting, sample.preemptions) == (5.0, None, 7.0)
+    assert sample.kv_cache_use == pytest.approx(0.375)
+    assert sample.drafts == 1000.0
+    assert sample.accepted_per_position == (95.0, 40.0)
+    assert sample.draft_tokens is None
+
+
+def test_a_server_without_speculation_has_none_and_not_zero() -> None:
+    sample = server_sample("baseline", "main", "http://b", 0, "vllm:num_requests_running 0.0\n")
+    assert sample.running == 0.0
+    assert sample.drafts is None
+    assert sample.accepted_per_position is None
+
+
+def test_sampling_starts_at_once_goes_on_and_ends_with_a_last_sample(tmp_path: Path) -> None:
+    file = tmp_path / "samples.zst"
+    asked = 0
+
+    def script(seen: Seen) -> Answer:
+        nonlocal asked
+        asked += 1
+        if asked == 2:
+            return Answer(status=503)
+        text = f"vllm:generation_tokens_total {asked}\n"
+        return Answer(writes=[text.encode()], content_type="text/plain")
+
+    async def run() -> MetricsSampler:
+        async with scripted(script) as server:
+            sampler = MetricsSampler("candidate", "main", [server.url], file, every_s=0.1)
+            async with sampler:
+                await asyncio.sleep(0.35)
+        return sampler
+
+    sampler = asyncio.run(run())
+    samples = read_samples(file)
+    assert [s.generation_tokens for s in samples] == [1, *range(3, asked + 1)]
+    assert len(samples) >= 3
+    assert sampler.missed == 1
+    assert samples[0].at < samples[-1].at
+
+
+def test_a_server_that_dies_ends_neither_sampling_nor_arm(tmp_path: Path) -> None:
+    async def run() -> MetricsSampler:
+        async with scripted(lambda seen: Answer(writes=[b"a 1\n"])) as server:
+            sampler = MetricsSampler(
+                "candidate", "main", [server.url], tmp_path / "s.zst", every_s=60
+            )
+            await sampler.__aenter__()
+        await sampler.__aexit__(None, None, None)
+        return sampler
+
+    assert asyncio.run(run()).missed == 1
+    assert len(read_samples(tmp_path / "s.zst")) == 1
