@@ -82,7 +82,7 @@ class ChatReader:
             if kind in CALL_BLOCKS:
                 answer.calls.append(self._call(block))
             elif kind in REASONING_BLOCKS:
-                _add_reasoning(answer, block)
+                add_reasoning(answer, block)
             else:
                 rest.append(block)
         answer.parts = content_parts(rest, self.blobs)
@@ -94,7 +94,7 @@ class ChatReader:
                 answer.reasoning = message[key]
         for block in mappings(message.get("thinking_blocks")):
             if not answer.reasoning:
-                _add_reasoning(answer, block)
+                add_reasoning(answer, block)
         if answer.reasoning:
             answer.state = "visible"
         self._waiting = list(answer.calls)
@@ -187,7 +187,7 @@ def _output_of(block: dict[str, Any]) -> Any:
     return None
 
 
-def _add_reasoning(answer: Answer, block: dict[str, Any]) -> None:
+def add_reasoning(answer: Answer, block: dict[str, Any]) -> None:
     """Add a reasoning block, and note what state the reasoning is in."""
     written = block.get("thinking", block.get("text", block.get("content")))
     visible = written if isinstance(written, str) else joined(_texts(written))

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from traces.readers.canonical import Canonical
 from traces.readers.chat_rows import ChatRows
 from traces.readers.claude_code import ClaudeCode
+from traces.readers.codex import Codex
 from traces.readers.reader import Reader
 from traces.readers.source import Sample
 from traces.readers.swe_agent import SweAgent
 
-READERS: tuple[Reader, ...] = (Canonical(), ClaudeCode(), SweAgent(), ChatRows())
+READERS: tuple[Reader, ...] = (Canonical(), ClaudeCode(), Codex(), SweAgent(), ChatRows())
 """In order of preference where two formats fit equally well: the more particular first."""
 
 LEAST_SHARE = 0.2

@@ -84,6 +84,11 @@ class ObservedTools:
     def __init__(self, names: Iterable[str] = ()) -> None:
         self._keys: dict[str, dict[str, None]] = {name: {} for name in names}
         self._freeform: dict[str, bool] = {}
+        self._defined: dict[str, Tool] = {}
+
+    def define(self, tool: Tool) -> None:
+        """Offer a tool whose definition the source kept, beside those that are only observed."""
+        self._defined[tool.name] = tool
 
     def add(self, call: ToolCall) -> None:
         """Learn the argument names of a call."""
@@ -95,8 +100,10 @@ class ObservedTools:
 
     def toolset(self) -> Toolset:
         """One toolset for the whole session, in order of first use; ``missing`` if no call."""
-        tools = tuple(
+        made = (
             synthesised_tool(name, keys, freeform=self._freeform.get(name, False))
             for name, keys in self._keys.items()
+            if name not in self._defined
         )
+        tools = (*self._defined.values(), *made)
         return Toolset(provenance="synthesised" if tools else "missing", tools=tools)

@@ -90,7 +90,7 @@ def history_ids(builder: SessionBuilder, history: Sequence[Item]) -> list[str]:
 def _leading_system(builder: SessionBuilder, prefix: Sequence[str]) -> list[str]:
     leading = []
     for mid in prefix:
-        if builder.message(mid).role not in ("system", "developer"):
+        if builder.message(mid).role != "system":
             break
         leading.append(mid)
     return leading
