@@ -1,5 +1,6 @@
 """Reassembly against the `openai` client's own reading of the same bytes, and field by field."""
 
+import itertools
 import json
 import math
 from typing import Any
@@ -18,9 +19,7 @@ KEY = CaptureKey("run", "candidate", "main", "s", "1")
 
 def capture(raw: bytes, cuts: list[int], status: int = 200) -> Capture:
     edges = [0, *sorted({c % (len(raw) + 1) for c in cuts}), len(raw)]
-    events = tuple(
-        (float(i), raw[a:b]) for i, (a, b) in enumerate(zip(edges, edges[1:], strict=False))
-    )
+    events = tuple((float(i), raw[a:b]) for i, (a, b) in enumerate(itertools.pairwise(edges)))
     return Capture(KEY, {}, status, 0.0, events, "done")
 
 
@@ -35,7 +34,7 @@ def body(chunks: list[dict[str, Any]], end: str = "\n", comments: bool = False) 
 def read_by_openai(raw: bytes, cuts: list[int]) -> dict[str, Any]:
     """The same bytes, read by the openai client over an in-memory transport."""
     edges = [0, *sorted({c % (len(raw) + 1) for c in cuts}), len(raw)]
-    parts = [raw[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+    parts = [raw[a:b] for a, b in itertools.pairwise(edges)]
 
     class Body(httpx.SyncByteStream):
         def __iter__(self):  # type: ignore[no-untyped-def]

@@ -1,5 +1,7 @@
 """Event streams cut anywhere, with any line end, read as the standard says."""
 
+import itertools
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,7 +13,7 @@ TEXT = 'data: {"a": "é✅\u2028 👨‍💻"}'
 def reads(raw: bytes, cuts: list[int]) -> list[tuple[float, bytes]]:
     """`raw` as network reads cut at `cuts`, one a millisecond apart."""
     edges = [0, *sorted({c % (len(raw) + 1) for c in cuts}), len(raw)]
-    return [(float(i), raw[a:b]) for i, (a, b) in enumerate(zip(edges, edges[1:], strict=False))]
+    return [(float(i), raw[a:b]) for i, (a, b) in enumerate(itertools.pairwise(edges))]
 
 
 def data(raw: bytes, cuts: list[int] | None = None) -> list[str]:
