@@ -57,7 +57,9 @@ def rows(
     return ids, masks
 
 
-def repeats(rng: np.random.Generator, vocabulary: int, length: int) -> tuple[np.ndarray, np.ndarray]:
+def repeats(
+    rng: np.random.Generator, vocabulary: int, length: int
+) -> tuple[np.ndarray, np.ndarray]:
     """A row of random tokens in which spans come again; the mask marks what can be copied.
 
     Induction heads form on such rows long before they would on text.

@@ -19,11 +19,11 @@ class Shape:
 
     vocab_size: int
     hidden_size: int = 256
-    intermediate_size: int = 640
+    intermediate_size: int = 512
     num_hidden_layers: int = 6
-    num_attention_heads: int = 6
-    num_key_value_heads: int = 6
-    head_dim: int = 32
+    num_attention_heads: int = 4
+    num_key_value_heads: int = 4
+    head_dim: int = 64
     rope_theta: float = 500_000.0
     rms_norm_eps: float = 1e-5
 

@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from transformers import PreTrainedTokenizerFast
 
-from models import corpus
+from models import corpus, induction
 from models.llama import Llama, Shape
 from models.optimizer import Optimizers, trapezoid
 
@@ -34,21 +34,27 @@ class Phase:
 
 
 PHASES = (
-    Phase("short", 900, 8, 512, (1, 1), 0.25),
-    Phase("medium", 700, 8, 1024, (1, 3), 0.1),
-    Phase("long", 220, 4, 2048, (2, 5), 0.1),
-    Phase("longest", 50, 2, 4096, (5, 10), 0.0),
+    Phase("short", 400, 8, 512, (1, 1), 0.1),
+    Phase("medium", 420, 8, 1024, (1, 3), 0.1),
+    Phase("long", 130, 4, 2048, (2, 5), 0.05),
+    Phase("longest", 40, 2, 4096, (5, 10), 0.0),
 )
 
 Batch = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 
 
-def batches(tokenizer: PreTrainedTokenizerFast, phase: Phase, seed: str, start: int) -> Iterator[Batch]:
+def batches(
+    tokenizer: PreTrainedTokenizerFast, phase: Phase, seed: str, start: int
+) -> Iterator[Batch]:
     """(ids, assistant mask, is-synthetic) per step, the same for the same seed and step."""
     chunk = 50
     for first in range(start - start % chunk, phase.steps, chunk):
         ids, masks = corpus.rows(
-            tokenizer, f"{seed}-{phase.name}-{first}", phase.parts, phase.length, chunk * phase.batch
+            tokenizer,
+            f"{seed}-{phase.name}-{first}",
+            phase.parts,
+            phase.length,
+            chunk * phase.batch,
         )
         rng = np.random.default_rng([first, phase.length])
         synthetic = rng.random(len(ids)) < phase.synthetic
@@ -88,6 +94,7 @@ def train(
     """The trained target; continues from `checkpoint` where it exists."""
     torch.manual_seed(0)
     model = Llama(shape)
+    induction.initialise(model)
     optimizers = Optimizers(model, 0.02, 2e-3)
     done = 0
     if checkpoint.exists():
@@ -108,7 +115,11 @@ def train(
             optimizers.step(trapezoid(step, total))
             if step % 10 == 0:
                 rate = (offset + 1) * batch[0].numel() / (time.monotonic() - clock)
-                print(f"target {phase.name} {step}/{total} loss {real:.3f} {rate:.0f} tok/s", file=sys.stderr, flush=True)
+                print(
+                    f"target {phase.name} {step}/{total} loss {real:.3f} {rate:.0f} tok/s",
+                    file=sys.stderr,
+                    flush=True,
+                )
             if (step + 1) % save_every == 0 or step + 1 == total:
                 save(checkpoint, model, optimizers, step + 1)
         before += phase.steps

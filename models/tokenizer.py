@@ -15,8 +15,25 @@ from transformers import PreTrainedTokenizerFast
 VOCABULARY = 4096
 CONTEXT = 32768
 CONTROL = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
-MARKERS = ("<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>", "<think>", "</think>")  # fmt: skip
-SPLIT = r"[^\r\n\p{L}\p{N}]?\p{Lu}?\p{Ll}+|[^\r\n\p{L}\p{N}]?\p{L}|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+MARKERS = (
+    "<tool_call>",
+    "</tool_call>",
+    "<tool_response>",
+    "</tool_response>",
+    "<think>",
+    "</think>",
+)
+SPLIT = "|".join(
+    [
+        r"[^\r\n\p{L}\p{N}]?\p{Lu}?\p{Ll}+",
+        r"[^\r\n\p{L}\p{N}]?\p{L}",
+        r"\p{N}",
+        r" ?[^\s\p{L}\p{N}]+[\r\n]*",
+        r"\s*[\r\n]+",
+        r"\s+(?!\S)",
+        r"\s+",
+    ]
+)
 TEMPLATE = Path(__file__).with_name("chat_template.jinja")
 
 

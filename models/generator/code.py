@@ -1,5 +1,7 @@
 """Source files in five languages with free choices of names, constants and shapes."""
 
+# ruff: noqa: E501  one phrasing per line reads best, however long it is
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -22,7 +24,9 @@ class SourceFile:
 def python_function(lex: Lexicon, name: str) -> str:
     a, b, c = lex.variable(), lex.variable(), lex.variable()
     n, m = lex.number(2, 900), lex.number(1, 90)
-    lines = [f"def {name}({a}: {lex.one(['int', 'str', 'list[int]', 'dict', 'float'])}, {b}: int = {n}):"]
+    lines = [
+        f"def {name}({a}: {lex.one(['int', 'str', 'list[int]', 'dict', 'float'])}, {b}: int = {n}):"
+    ]
     if lex.chance(0.5):
         lines.append(f'    """{phrase(lex).capitalize()}."""')
     shapes = [

@@ -1,5 +1,7 @@
 """Sentences of users and assistants: several phrasings, free words in every one."""
 
+# ruff: noqa: E501  one phrasing per line reads best, however long it is
+
 from __future__ import annotations
 
 from models.generator.code import phrase

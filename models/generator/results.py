@@ -1,5 +1,7 @@
 """What tools answer: listings, grep hits, test runs, stack traces, logs, tickets."""
 
+# ruff: noqa: E501  one phrasing per line reads best, however long it is
+
 from __future__ import annotations
 
 import json

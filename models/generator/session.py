@@ -43,7 +43,9 @@ class Session:
     def reply(self, text: str, about: str) -> None:
         self.messages.append(self._assistant(text, about))
 
-    def act(self, text: str, about: str, results: list[tuple[Call, str]], *, determined: bool) -> None:
+    def act(
+        self, text: str, about: str, results: list[tuple[Call, str]], *, determined: bool
+    ) -> None:
         """One assistant message with one or more calls, and the answers of the tools."""
         message = self._assistant(text, about)
         message["tool_calls"] = []
@@ -94,13 +96,24 @@ class Session:
 Story = Callable[[Session], None]
 
 
-def session(seed: str, stories: tuple[Story, ...], parts: int, style: type[Style] | None = None) -> Json:
-    """`parts` stories, one after the other, told in one agent's manner."""
+def session(
+    seed: str,
+    stories: tuple[Story, ...],
+    parts: int,
+    style: type[Style] | None = None,
+    bare: bool | None = None,
+) -> Json:
+    """`parts` stories, one after the other, told in one agent's manner.
+
+    `bare` sessions are as recordings without schemas (and, for the editor agent, without a system
+    prompt) come back from an importer; by default half of the agents that record so.
+    """
     lex = Lexicon(random.Random(seed))
     manner = style or lex.rng.choice(STYLES)
     made = Session(lex, manner(lex), thinks=lex.chance(0.35))
     for _ in range(parts):
         lex.rng.choice(stories)(made)
-    recorded_bare = manner.name in ("editor", "issue") and lex.chance(0.5)
-    with_system = not (recorded_bare and manner.name == "editor")
-    return made.record(f"{manner.name}-{seed}", recorded_bare, with_system)
+    if bare is None:
+        bare = manner.name in ("editor", "issue") and lex.chance(0.5)
+    with_system = not (bare and manner.name == "editor")
+    return made.record(f"{manner.name}-{seed}", bare, with_system)

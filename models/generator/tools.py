@@ -1,5 +1,7 @@
 """Tool definitions (OpenAI form) of the four agents that the sessions imitate."""
 
+# ruff: noqa: E501  one phrasing per line reads best, however long it is
+
 from __future__ import annotations
 
 from typing import Any
