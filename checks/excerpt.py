@@ -19,3 +19,8 @@ def excerpt(text: str, place: int, length: int = 0) -> str:
     """`text` around `place`, quoted; ``…`` stands for what was left out."""
     start, end = max(0, place - KEPT), place + length + KEPT
     return ("…" if start else "") + repr(text[start:end]) + ("…" if end < len(text) else "")
+
+
+def printable(text: str) -> str:
+    """`text` without control characters, which a terminal would obey: they are spelled out."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

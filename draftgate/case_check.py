@@ -1,0 +1,127 @@
+"""Judge case files for `draftgate check`: find them, judge them, say what was found."""
+
+import importlib.util
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from checks.excerpt import printable
+from checks.findings import ERROR
+from checks.scenario import ScenarioJudgement, SplitJudge, judge_case, unknown_codes
+from traces.case import Case, read_case
+from traces.errors import DraftgateError, InputError
+
+SUFFIX = ".json"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedCase:
+    """One case file and the judgement of each of its scenarios."""
+
+    file: Path
+    case: Case
+    scenarios: tuple[ScenarioJudgement, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """``{"file", "kind", "scenarios": [{"name", "verdict", "codes", "findings", …}]}``."""
+        scenarios = [_scenario_json(scenario) for scenario in self.scenarios]
+        return {"file": str(self.file), "kind": self.case.kind, "scenarios": scenarios}
+
+    def lines(self) -> Iterator[str]:
+        """What a person reads."""
+        yield printable(f"{self.file} ({self.case.kind})")
+        for scenario in self.scenarios:
+            codes = " ".join(scenario.judgement.codes)
+            yield printable(f"  {scenario.judgement.verdict:4}  {scenario.name}  {codes}").rstrip()
+            for finding in scenario.judgement.findings:
+                mark = "" if finding.severity == ERROR else f" [{finding.severity}]"
+                too = " (the baseline shows it too)" if finding.baseline_too else ""
+                yield printable(f"        {finding.code}{mark}: {finding.message}{too}")
+            if scenario.as_expected is False:
+                expected = " ".join(scenario.expected or ()) or "no code"
+                yield printable(f"        the file expects: {expected}")
+
+
+@dataclass(frozen=True, slots=True)
+class CaseCheck:
+    """All files of one call; those that could not be read stand in `errors`."""
+
+    cases: tuple[CheckedCase, ...]
+    errors: tuple[DraftgateError, ...]
+
+    @property
+    def exit_code(self) -> int:
+        """2 where a file could not be judged, 1 where a scenario fails, else 0."""
+        failed = any(s.judgement.codes for case in self.cases for s in case.scenarios)
+        return 2 if self.errors else int(failed)
+
+    def as_json(self) -> dict[str, Any]:
+        """``{"cases": […]}``, and ``errors`` where a file could not be judged."""
+        result: dict[str, Any] = {"cases": [case.as_json() for case in self.cases]}
+        if self.errors:
+            result["errors"] = [{"error": str(e), "fix": e.fix} for e in self.errors]
+        return result
+
+    def summary(self) -> str:
+        """One line of counts."""
+        verdicts = [s.judgement.verdict for case in self.cases for s in case.scenarios]
+        return (
+            f"{len(self.cases)} cases, {len(verdicts)} scenarios: {verdicts.count('fail')} fail, "
+            f"{verdicts.count('pass')} pass"
+        )
+
+
+def check_cases(files: Sequence[Path]) -> CaseCheck:
+    """Judge every case file; one that cannot be read does not hide the others."""
+    cases: list[CheckedCase] = []
+    errors: list[DraftgateError] = []
+    for file in files:
+        try:
+            case = read_case(file)
+            codes = unknown_codes(case)
+            if codes:
+                raise InputError(
+                    f"{file}: expects unknown codes: {', '.join(codes)}",
+                    "docs/findings.md lists every code",
+                )
+            judged = judge_case(case, str(file), split_judge(case))
+            cases.append(CheckedCase(file, case, tuple(judged)))
+        except DraftgateError as error:
+            errors.append(error)
+    return CaseCheck(tuple(cases), tuple(errors))
+
+
+def case_files(names: Sequence[Path]) -> list[Path]:
+    """The files named, and the ``*.json`` of folders. Raises `InputError` for an empty folder."""
+    files: list[Path] = []
+    for name in names:
+        found = sorted(name.glob(f"*{SUFFIX}")) if name.is_dir() else [name]
+        if not found:
+            raise InputError(f"{name}: the folder holds no *{SUFFIX}", "name a folder of cases")
+        files += found
+    return files
+
+
+def split_judge(case: Case) -> SplitJudge | None:
+    """vLLM's own parsers as a judge of cuts, where vLLM is installed and the case has cuts."""
+    needed = any(scenario.context.partitions for scenario in case.scenarios)
+    if not needed or importlib.util.find_spec("vllm") is None:
+        return None
+    from checks.vllm_cuts import judge_cuts
+
+    return judge_cuts
+
+
+def _scenario_json(scenario: ScenarioJudgement) -> dict[str, Any]:
+    judgement = scenario.judgement
+    result: dict[str, Any] = {
+        "name": scenario.name,
+        "verdict": judgement.verdict,
+        "codes": judgement.codes,
+        "findings": [finding.as_json() for finding in judgement.findings],
+        "not_judged": [{"code": n.code, "reason": n.reason} for n in judgement.not_judged],
+    }
+    if scenario.expected is not None:
+        result["expected"] = sorted(scenario.expected)
+    return result

@@ -1,0 +1,50 @@
+"""``draftgate check``: judge case files, or the journals of a run, without a server."""
+
+import json
+from pathlib import Path
+
+import click
+
+JOURNAL = ".jsonl.zst"
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "-c",
+    "--config",
+    type=click.Path(path_type=Path),
+    help="Configuration whose policy judges journals.",
+)
+@click.option("-q", "--quiet", is_flag=True, help="Only the summary.")
+@click.option("--json", "as_json", is_flag=True, help="One machine-readable object on stdout.")
+def command(files: tuple[Path, ...], config: Path | None, quiet: bool, as_json: bool) -> int:
+    """Judge case files offline, or a pair of journals.
+
+    FILES are case files, folders of them, or two journals (*.jsonl.zst), one of each path. Ends
+    with 0 where every scenario passes, 1 where one fails, 2 where a file could not be judged;
+    journals end as `gate` does.
+    """
+    if any(file.name.endswith(JOURNAL) for file in files):
+        from draftgate.gate.offline import judge_journals
+
+        outcome = judge_journals(files, config)
+        if as_json:
+            click.echo(json.dumps(outcome.as_json()))
+        else:
+            outcome.print_summary()
+        return outcome.exit_code
+    from draftgate.case_check import case_files, check_cases
+
+    check = check_cases(case_files(files))
+    if as_json:
+        click.echo(json.dumps(check.as_json(), ensure_ascii=True))
+    else:
+        for case in [] if quiet else check.cases:
+            for line in case.lines():
+                click.echo(line)
+        click.echo(check.summary())
+    for error in check.errors:
+        click.echo(f"error: {error}", err=True)
+        click.echo(f"fix: {error.fix}", err=True)
+    return check.exit_code
