@@ -105,7 +105,9 @@ class Policy(BaseModel):
         "reaches it with probability at most 1/100, however often one looks",
     )
     sampled_p: Share = Field(
-        0.01, description="level of the sampled tests that look once (smooth test, tail count)"
+        0.001,
+        description="level of the sampled tests that look once (surprisal, smooth, tail count, "
+        "drafts), Holm-adjusted; low, so that a nightly gate does not cry wolf each season",
     )
     tail_probability: Share = Field(
         1e-4, description="probability below which a sampled token counts as a tail token"
