@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from checks.findings import PATHS_DIFFER, Finding
+from checks.unseen import unseen
 from traces.path_facts import PathFacts
 from traces.vllm_flags import parse_flags
 
@@ -73,6 +74,7 @@ def compare_paths(baseline: Sequence[PathFacts], candidate: Sequence[PathFacts])
             for other in others
             if known is not None and look(other) is not None and look(other) != known
         ]
+    unverified += [line for facts in servers for line in unseen(facts)]
     if attached:
         unverified += [f"{hidden}: attached servers do not tell" for hidden in HIDDEN]
     return PathComparison(tuple(findings), tuple(unverified))

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from replay.endpoint import Endpoint
+from replay.observe import observe
 from replay.probes import CONVERSATION, MARKUPS, parsed, parser_probe
 from replay.prometheus import Sample, parse_metrics
 from replay.server import Server
@@ -50,6 +51,12 @@ async def _ask(
         metrics = await endpoint.get_text("/metrics")
         tokenized = await endpoint.tokenize(model, CONVERSATION)
         probes = await _parsers(endpoint, model) if probe_parsers else None
+    observables = await observe(url, model, api_key=api_key)
+    if observables.refused is not None:
+        raise ServerError(
+            f"path {path}: {url} refuses the gate's request: {observables.refused}",
+            "take what it refuses out of the server's flags, or use vLLM 0.32 or later",
+        )
     samples = None if metrics is None else parse_metrics(metrics)
     return PathFacts(
         path=path,
@@ -64,6 +71,7 @@ async def _ask(
         speculation_metrics=None
         if samples is None
         else any(s.name == SPECULATION for s in samples),
+        observables=observables,
     )
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from traces.observables import Observables
+
 
 @dataclass(frozen=True, slots=True)
 class ModelFacts:
@@ -33,3 +35,4 @@ class PathFacts:
     command: tuple[str, ...] | None = None
     non_default_args: str | None = None
     speculation_metrics: bool | None = None
+    observables: Observables | None = None

@@ -6,6 +6,7 @@ import pytest
 
 from checks.findings import ERROR, PATHS_DIFFER
 from checks.paths import compare_fingerprints, compare_paths, compare_prompts
+from traces.observables import Observables
 from traces.path_facts import ModelFacts, PathFacts
 
 COMMAND = ("python", "-m", "vllm", "--model", "m", "--port", "8000", "--max-model-len", "16384")
@@ -112,6 +113,45 @@ def test_attached_servers_leave_flags_template_and_parsers_unverified() -> None:
     text = "\n".join(comparison.unverified)
     for hidden in ("drafter flags", "chat template text", "parser names"):
         assert hidden in text
+
+
+FULL = Observables(
+    token_ids=True,
+    alternatives=5,
+    prompt_token_ids=True,
+    usage=True,
+    cached_tokens=True,
+    speculation=True,
+    fingerprint=True,
+    prompt_logprobs=True,
+)
+
+
+def test_servers_that_show_everything_leave_nothing_unseen() -> None:
+    baseline = replace(BASELINE, observables=replace(FULL, speculation=False))
+    candidate = replace(CANDIDATE, observables=FULL)
+    assert compare_paths([baseline], [candidate]).unverified == ()
+
+
+@pytest.mark.parametrize(
+    ("lacking", "words"),
+    [
+        ({"token_ids": False}, "no token codes"),
+        ({"alternatives": 1}, "no argmax check"),
+        ({"prompt_token_ids": False, "prompt_logprobs": None}, "prompts not compared"),
+        ({"usage": False}, "no token accounting"),
+        ({"cached_tokens": False}, "no prefix-cache check"),
+        ({"speculation": False}, "no acceptance by boundary"),
+        ({"prompt_logprobs": False}, "no teacher forcing"),
+    ],
+)
+def test_each_missing_observable_says_what_cannot_be_judged(
+    lacking: dict[str, object], words: str
+) -> None:
+    candidate = replace(CANDIDATE, observables=replace(FULL, **lacking))  # type: ignore[arg-type]
+    (line,) = compare_paths([BASELINE], [candidate]).unverified
+    assert words in line
+    assert "candidate http://c does not send them" in line
 
 
 def test_a_path_without_servers_cannot_be_compared() -> None:

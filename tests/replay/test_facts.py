@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scripted_server import Answer, Script, Seen, scripted
+import toy_model
+from scripted_server import DONE, Answer, Script, Seen, scripted, sse
 
 from replay.command import ServerSpec
 from replay.drafter import read_drafter
@@ -14,12 +15,39 @@ from replay.facts import gather_facts
 from replay.port import free_port
 from replay.probes import MARKUPS
 from traces.errors import ServerError
+from traces.observables import Observables
 from traces.path_facts import ModelFacts, PathFacts
 
 METRICS = """vllm:cache_config_info{block_size="128",cache_dtype="auto",engine="0"} 1.0
 vllm:spec_decode_num_drafts_total{engine="0"} 0.0
 """
 CALL = {"id": "x1", "function": {"name": "get_weather", "arguments": '{"place": "Bern"}'}}
+
+TOP = [{"token": f"token_id:{n}", "logprob": -0.5 - n} for n in range(5)]
+ANSWER = (
+    {"choices": [{"index": 0, "delta": {"role": "assistant"}}], "prompt_token_ids": [1, 2]},
+    {
+        "choices": [
+            {
+                "index": 0,
+                "delta": {"content": "x"},
+                "logprobs": {"content": [{**TOP[0], "top_logprobs": TOP}] * 2},
+                "token_ids": [4, 5],
+                "finish_reason": "length",
+            }
+        ]
+    },
+    {
+        "choices": [],
+        "usage": {
+            "prompt_tokens": 2,
+            "completion_tokens": 2,
+            "prompt_tokens_details": {"cached_tokens": 0},
+        },
+        "system_fingerprint": "vllm-0.32.0-1",
+        "metrics": {"speculative_decoding": {"per_step_accepted": None, "per_step_drafted": None}},
+    },
+)
 
 
 def as_json(value: Any) -> Answer:
@@ -37,7 +65,11 @@ def vllm(seen: Seen) -> Answer:
     if seen.route == "/tokenize":
         assert seen.body["tools"]
         return as_json({"count": 3, "max_model_len": 16384, "tokens": [1, 2, 3]})
+    if seen.route == "/v1/completions":
+        return toy_model.answer(seen)
     assert seen.route == "/v1/chat/completions"
+    if seen.body.get("stream"):
+        return Answer(writes=[*sse(*ANSWER), DONE])
     (text,) = seen.body["structured_outputs"]["choice"]
     if text == MARKUPS["hermes"]:
         return as_json({"choices": [{"message": {"content": None, "tool_calls": [CALL]}}]})
@@ -73,9 +105,49 @@ def test_everything_a_vllm_server_shows() -> None:
     }
 
 
-def test_a_server_that_says_nothing_gives_no_facts() -> None:
-    found = facts(lambda seen: Answer(status=404, writes=[b"Not Found"]))
-    assert found == PathFacts("candidate", found.url)
+def test_what_an_answer_shows_of_the_decoding() -> None:
+    assert facts(vllm).observables == Observables(
+        token_ids=True,
+        alternatives=5,
+        prompt_token_ids=True,
+        usage=True,
+        cached_tokens=True,
+        speculation=True,
+        fingerprint=True,
+        prompt_logprobs=True,
+    )
+
+
+def test_a_server_that_says_next_to_nothing_gives_no_facts() -> None:
+    def silent(seen: Seen) -> Answer:
+        if seen.body.get("stream"):
+            return Answer(
+                writes=[*sse({"choices": [{"index": 0, "delta": {"content": "x"}}]}), DONE]
+            )
+        return Answer(status=404, writes=[b"Not Found"])
+
+    found = facts(silent)
+    nothing = Observables(
+        token_ids=False,
+        alternatives=0,
+        prompt_token_ids=False,
+        usage=False,
+        cached_tokens=False,
+        speculation=False,
+        fingerprint=False,
+    )
+    assert found == PathFacts("candidate", found.url, observables=nothing)
+
+
+def test_a_server_that_refuses_the_gate_s_request_is_an_error_in_its_words() -> None:
+    def refusing(seen: Seen) -> Answer:
+        if seen.body.get("logprobs"):
+            body = {"error": {"message": "logprobs are switched off here"}}
+            return Answer(status=400, writes=[json.dumps(body).encode()])
+        return vllm(seen)
+
+    with pytest.raises(ServerError, match="refuses the gate's request: logprobs are switched off"):
+        facts(refusing)
 
 
 def test_a_model_that_is_not_served_is_said_with_those_that_are() -> None:
