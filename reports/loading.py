@@ -12,6 +12,9 @@ from reports.schema import TABLE
 from traces.errors import StoreError
 
 CAPTURE_PARTS = ("tokens", "steps", "draft_positions", "tool_calls")
+ROW_GROUP = 122_880
+"""Rows of a DuckDB row group: handing over as many at a time lets its threads share the work."""
+
 PARENTS = {
     "turns": ("sessions", ("session",)),
     "captures": ("turns", ("session", "turn")),
@@ -58,13 +61,17 @@ def load(connection: duckdb.DuckDBPyConnection, tables: RunTables) -> bool:
 
 
 def digest_of(arrow: Mapping[str, pa.Table]) -> str:
-    """BLAKE2b over every table's content, whatever its chunks and encodings."""
+    """BLAKE2b over every table's content, whatever its chunks are."""
     digest = hashlib.blake2b(digest_size=16)
     for name, table in arrow.items():
         digest.update(name.encode())
-        plain = table.cast(TABLE[name].arrow).combine_chunks()
-        for batch in plain.to_batches():
-            digest.update(batch.serialize())
+        for batch in table.combine_chunks().to_batches():
+            digest.update(batch.schema.serialize())
+            for column in batch.columns:
+                if pa.types.is_dictionary(column.type):
+                    digest.update(pa.record_batch([column.dictionary], ["words"]).serialize())
+                    column = column.indices
+                digest.update(pa.record_batch([column], ["values"]).serialize())
     return digest.hexdigest()
 
 
@@ -82,7 +89,8 @@ def _run_id(arrow: Mapping[str, pa.Table]) -> str:
 def _insert(connection: duckdb.DuckDBPyConnection, name: str, table: pa.Table) -> None:
     if not table.num_rows:
         return
-    connection.register("incoming", table)
+    batches = table.to_batches(max_chunksize=ROW_GROUP)
+    connection.register("incoming", pa.Table.from_batches(batches, table.schema))
     try:
         connection.execute(f"insert into {name} by name select * from incoming")
     finally:

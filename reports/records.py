@@ -2,7 +2,8 @@
 
 A table is given as a `pyarrow.Table` (quick) or as dictionaries (handy), with the columns that
 `reports.schema` declares. A column that is left out is NULL; a column nobody declared is an error.
-Give the rows of one capture together and in order: that is how they compress.
+Give the rows of one capture together and in order: that is how they compress. Text columns that
+repeat (ids, labels) are dictionary-encoded, by the caller or here.
 """
 
 import dataclasses
@@ -15,7 +16,7 @@ from typing import Any, TypeAlias
 import orjson
 import pyarrow as pa
 
-from reports.schema import ENUMS, TABLE, Table
+from reports.schema import ENUMS, TABLE, Column, Table
 from traces.errors import StoreError
 
 Rows: TypeAlias = pa.Table | Sequence[Mapping[str, Any]]
@@ -58,11 +59,11 @@ def arrow_table(table: Table, rows: Rows) -> pa.Table:
     if not isinstance(rows, pa.Table):
         given = {name for row in rows for name in row}
         _refuse_unknown(table, given)
-        columns = [_array(table, i, [row.get(name) for row in rows]) for i, name in _named(table)]
+        columns = [_array(table, c, [row.get(c.name) for row in rows]) for c in table.columns]
         result = pa.Table.from_arrays(columns, schema=table.arrow)
     else:
         _refuse_unknown(table, set(rows.column_names))
-        columns = [_cast(table, i, rows, name) for i, name in _named(table)]
+        columns = [_cast(table, c, rows) for c in table.columns]
         result = pa.Table.from_arrays(columns, names=list(table.names))
     for column in table.columns:
         missing = result.column(column.name).null_count
@@ -74,10 +75,6 @@ def arrow_table(table: Table, rows: Rows) -> pa.Table:
     return result
 
 
-def _named(table: Table) -> list[tuple[int, str]]:
-    return list(enumerate(table.names))
-
-
 def _refuse_unknown(table: Table, given: set[str]) -> None:
     for name in sorted(given - set(table.names)):
         near = difflib.get_close_matches(name, table.names, 1)
@@ -85,8 +82,7 @@ def _refuse_unknown(table: Table, given: set[str]) -> None:
         raise StoreError(f"table {table.name} has no column {name!r}", hint)
 
 
-def _array(table: Table, index: int, values: list[Any]) -> pa.Array:
-    column = table.columns[index]
+def _array(table: Table, column: Column, values: list[Any]) -> pa.Array:
     if column.type == "JSON":
         values = [
             v if v is None or isinstance(v, str) else orjson.dumps(v).decode() for v in values
@@ -105,17 +101,18 @@ def _array(table: Table, index: int, values: list[Any]) -> pa.Array:
         ) from error
 
 
-def _cast(table: Table, index: int, rows: pa.Table, name: str) -> pa.ChunkedArray:
-    column = table.columns[index]
-    if name not in rows.column_names:
+def _cast(table: Table, column: Column, rows: pa.Table) -> pa.ChunkedArray:
+    if column.name not in rows.column_names:
         return pa.chunked_array([pa.nulls(rows.num_rows, column.arrow)])
-    given = rows.column(name)
+    given = rows.column(column.name)
     if pa.types.is_dictionary(given.type) and column.arrow == pa.string():
         return given
     try:
         return given.cast(column.arrow)
     except pa.ArrowException as error:
-        raise StoreError(f"{table.name}.{name}: {error}", f"expected {column.type}") from error
+        raise StoreError(
+            f"{table.name}.{column.name}: {error}", f"expected {column.type}"
+        ) from error
 
 
 def _utc(value: datetime | float | None) -> datetime | None:

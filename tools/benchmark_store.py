@@ -1,0 +1,230 @@
+"""How quick and how small the store is: loads made-up runs and asks every named question.
+
+    python tools/benchmark_store.py --positions 50000000 --db /tmp/benchmark.duckdb
+
+Prints the draft positions loaded per second from ready Arrow (with all other rows of their runs:
+about as many again), bytes per draft position (whole file, sums, steps and tokens included), seconds
+per named query, and the peak of memory. CPU seconds are given beside wall seconds: on a busy machine
+only they mean something.
+"""
+
+import argparse
+import resource
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from reports.query import answer, queries
+from reports.records import RunTables
+from reports.schema import ENUMS
+from reports.sql import open_sealed
+from reports.store import Store
+
+SESSIONS, TURNS, STEPS, K = 50, 20, 167, 3
+POSITIONS_PER_RUN = SESSIONS * TURNS * STEPS * K
+LABELS = ENUMS["label_name"]
+
+
+def made_up_run(number: int) -> RunTables:
+    """A run of 501,000 draft positions in 1,000 captures; values differ from run to run."""
+    rng = np.random.default_rng(number)
+    run = f"run-{number:04}"
+    captures = SESSIONS * TURNS
+    steps = captures * STEPS
+    of_step = np.repeat(np.arange(captures), STEPS)
+    accepted = np.minimum(rng.geometric(0.4, steps) - 1, K)
+    committed = accepted + 1
+    first = 1 + np.cumsum(committed).reshape(captures, STEPS)
+    first = (first - first[:, :1] + 1).ravel()
+    token_label = rng.integers(0, len(LABELS), captures * 40)
+    step_label = token_label[of_step * 40 + np.minimum(first // 18, 39)]
+    position = np.tile(np.arange(K, dtype=np.uint8), steps)
+    of_position = np.repeat(np.arange(steps), K)
+    reached = position <= accepted[of_position]
+    index = first[of_position] + position
+    label = token_label[of_step[of_position] * 40 + np.minimum(index // 18, 39)]
+    distance = np.digitize(index % 18, [1, 2, 3, 8])
+    band = (np.arange(captures) % TURNS) // 5
+    tokens = np.bincount(of_step, committed).astype(int)
+    of_token = np.repeat(np.arange(captures), tokens)
+    token_index = np.arange(tokens.sum()) - np.repeat(np.cumsum(tokens) - tokens, tokens)
+    vocabulary = [f" w{i}" for i in range(2000)]
+    ids = rng.zipf(1.3, len(of_token)) % 2000
+    key = _capture_columns(run)
+    return RunTables(
+        runs=[_run(run, number)],
+        paths=[
+            {"run": run, "path": "candidate", "model": "m", "method": "eagle3"},
+            {"run": run, "path": "baseline", "model": "m"},
+        ],
+        sessions=[
+            {"run": run, "session": f"s{s:03}", "template": f"t{s % 4}"} for s in range(SESSIONS)
+        ],
+        turns=[
+            {
+                "run": run,
+                "session": f"s{s:03}",
+                "turn": f"{t:03}",
+                "turn_index": t,
+                "context_band": ENUMS["context_name"][t // 5],
+                "replayable": True,
+            }
+            for s in range(SESSIONS)
+            for t in range(TURNS)
+        ],
+        captures=pa.concat_tables(
+            pa.table(
+                {
+                    **key(np.arange(captures), path),
+                    "ended": pa.array(["done"] * captures),
+                    "finish_reason": pa.array(["stop"] * captures),
+                    "status": pa.array(np.full(captures, 200)),
+                    "completion_tokens": pa.array(tokens),
+                    "prompt_tokens": pa.array(rng.integers(100, 30000, captures)),
+                    "ttft_ms": pa.array(rng.gamma(5, 20, captures)),
+                    "tpot_ms": pa.array(rng.gamma(50, pace, captures)),
+                    "max_gap_ms": pa.array(rng.gamma(5, 10, captures)),
+                    "aligned": pa.array([True] * captures),
+                }
+            )
+            for path, pace in (("candidate", 0.2), ("baseline", 0.3))
+        ),
+        tokens=pa.table(
+            {
+                **key(of_token),
+                "token_index": pa.array(token_index),
+                "id": pa.array(ids),
+                "text": _words(vocabulary, ids),
+                "label": _words(LABELS, rng.integers(0, 16, captures * 40)[of_token * 40]),
+                "logprob": pa.array(-rng.exponential(0.5, len(of_token)).astype(np.float32)),
+                "regret": pa.array(np.zeros(len(of_token), np.float32)),
+            }
+        ),
+        steps=pa.table(
+            {
+                **key(of_step),
+                "step": pa.array(np.tile(np.arange(1, STEPS + 1), captures)),
+                "drafted": pa.array(np.full(steps, K)),
+                "accepted": pa.array(accepted),
+                "committed": pa.array(committed),
+                "first_token": pa.array(first),
+                "label": _words(LABELS, step_label),
+            }
+        ),
+        draft_positions=pa.table(
+            {
+                **key(of_step[of_position]),
+                "step": pa.array(np.tile(np.repeat(np.arange(1, STEPS + 1), K), captures)),
+                "position": pa.array(position),
+                "token_index": pa.array(index, mask=~reached),
+                "label": _words(LABELS, label, ~reached),
+                "reached": pa.array(reached),
+                "accepted": pa.array(position < accepted[of_position]),
+                "distance": _words(ENUMS["distance_name"], distance),
+                "crossing": _words(
+                    [f"{a}>{b}" for a in LABELS for b in LABELS],
+                    (label * 16 + (label * 7 + number) % 16),
+                ),
+                "context_band": _words(ENUMS["context_name"], band[of_step[of_position]]),
+                "template": _words(
+                    [f"t{i}" for i in range(4)], (of_step[of_position] // TURNS) % 4
+                ),
+                "tool": _words(["bash", "edit", "read"], label % 3, label < 7),
+                "cached": pa.array(of_step[of_position] % TURNS > 0),
+            }
+        ),
+        pairs=[
+            {
+                "run": run,
+                "comparison": "candidate",
+                "session": f"s{s:03}",
+                "turn": f"{t:03}",
+                "judged": True,
+                "tokens": 400,
+                "baseline_calls_ok": True,
+                "candidate_calls_ok": t > 0,
+            }
+            for s in range(SESSIONS)
+            for t in range(TURNS)
+        ],
+    )
+
+
+def _run(run: str, number: int) -> dict[str, Any]:
+    start = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(hours=number)
+    return {
+        "run": run,
+        "started_at": start,
+        "verdict": "pass",
+        "reasons": ["made up"],
+        "tool_version": "0",
+    }
+
+
+def _words(words: Any, codes: Any, missing: Any = None) -> pa.Array:
+    return pa.DictionaryArray.from_arrays(
+        pa.array(codes.astype(np.int32), mask=missing), pa.array(list(words))
+    )
+
+
+def _capture_columns(run: str) -> Any:
+    sessions = [f"s{s:03}" for s in range(SESSIONS)]
+    turns = [f"{t:03}" for t in range(TURNS)]
+
+    def columns(capture: Any, path: str = "candidate") -> dict[str, pa.Array]:
+        zero = np.zeros(len(capture), np.int32)
+        return {
+            "run": _words([run], zero),
+            "path": _words([path], zero),
+            "arm": _words(["main"], zero),
+            "session": _words(sessions, capture // TURNS),
+            "turn": _words(turns, capture % TURNS),
+            "attempt": pa.array(zero),
+        }
+
+    return columns
+
+
+def load_runs(db: Path, runs: int) -> Iterator[tuple[float, float]]:
+    """(wall, CPU) seconds each load took."""
+    for number in range(runs):
+        tables = made_up_run(number)
+        wall, cpu = time.perf_counter(), time.process_time()
+        with Store.open(db, write=True) as store:
+            store.load(tables)
+        yield time.perf_counter() - wall, time.process_time() - cpu
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--positions", type=int, default=5_010_000)
+    parser.add_argument("--db", type=Path, required=True)
+    parser.add_argument("--keep", action="store_true", help="ask an existing file, load nothing")
+    arguments = parser.parse_args()
+    db, runs = arguments.db, max(1, arguments.positions // POSITIONS_PER_RUN)
+    if not arguments.keep:
+        took = np.median(list(load_runs(db, runs)), axis=0)
+        wall, cpu = POSITIONS_PER_RUN / took
+        print(f"load: {wall:,.0f} positions/s, {cpu:,.0f} per CPU second (median of {runs} runs)")
+    size = db.stat().st_size
+    with open_sealed(db) as store:
+        (counted,) = store.rows("select count(*) as n from draft_positions")
+        print(f"size: {size / 1e6:,.0f} MB, {size / counted['n']:.1f} bytes a position")
+        for name in queries():
+            given = {"old": "run-0000", "new": "run-0001"} if name == "compare" else {}
+            started = time.perf_counter()
+            cpu = time.process_time()
+            answer(store, name, **given)
+            wall = time.perf_counter() - started
+            print(f"{name:24} {wall:6.2f} s  (CPU {time.process_time() - cpu:.2f} s)")
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    print(f"peak memory: {peak:.2f} GB")
+
+
+if __name__ == "__main__":
+    main()
