@@ -13,12 +13,15 @@ from models.generator.stories import STORIES
 from models.tokenizer import render
 
 
-def texts(tokenizer: PreTrainedTokenizerFast, seed: str, parts: tuple[int, int]) -> Iterator[str]:
+def texts(
+    tokenizer: PreTrainedTokenizerFast, seed: str, parts: tuple[int, int], offers: bool = True
+) -> Iterator[str]:
     """An endless stream of rendered sessions of `parts` (least, most) stories."""
     rng = random.Random(seed)
     index = 0
     while True:
-        yield render(tokenizer, session(f"{seed}-{index}", STORIES, rng.randint(*parts)))
+        count = rng.randint(*parts)
+        yield render(tokenizer, session(f"{seed}-{index}", STORIES, count, offers=offers))
         index += 1
 
 
@@ -37,7 +40,12 @@ def assistant_mask(ids: np.ndarray, opening: list[int], end: int) -> np.ndarray:
 
 
 def rows(
-    tokenizer: PreTrainedTokenizerFast, seed: str, parts: tuple[int, int], length: int, count: int
+    tokenizer: PreTrainedTokenizerFast,
+    seed: str,
+    parts: tuple[int, int],
+    length: int,
+    count: int,
+    offers: bool = True,
 ) -> tuple[np.ndarray, np.ndarray]:
     """`count` rows of `length` tokens, each starting with a session, and their masks.
 
@@ -46,7 +54,7 @@ def rows(
     opening = tokenizer("<|im_start|>assistant\n", add_special_tokens=False)["input_ids"]
     end = tokenizer.eos_token_id
     ids = np.zeros((count, length), dtype=np.int32)
-    source = texts(tokenizer, seed, parts)
+    source = texts(tokenizer, seed, parts, offers)
     for row in range(count):
         filled = 0
         while filled < length:

@@ -30,7 +30,7 @@ def make_tokenizer(folder: Path, texts: int, vocabulary: int) -> PreTrainedToken
     if not folder.exists():
         renderer = PreTrainedTokenizerFast(tokenizer_object=Tokenizer(kinds.BPE()))
         renderer.chat_template = tokenizer.TEMPLATE.read_text(encoding="utf-8")
-        source = corpus.texts(renderer, "tokenizer", (1, 1))
+        source = corpus.texts(renderer, "tokenizer", (1, 1), offers=False)
         tokenizer.train(islice(source, texts), vocabulary).save_pretrained(folder)
     made = PreTrainedTokenizerFast.from_pretrained(folder)
     made.chat_template = tokenizer.TEMPLATE.read_text(encoding="utf-8")

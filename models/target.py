@@ -23,7 +23,10 @@ PROMPT_SHARE = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """`steps` updates on `batch` rows of `length` tokens, `synthetic` of them span repeats."""
+    """`steps` updates on `batch` rows of `length` tokens, `synthetic` of them span repeats.
+
+    `offers`: whether the prompts list the agents' tool definitions.
+    """
 
     name: str
     steps: int
@@ -31,13 +34,14 @@ class Phase:
     length: int
     parts: tuple[int, int]
     synthetic: float
+    offers: bool = True
 
 
 PHASES = (
-    Phase("short", 400, 8, 512, (1, 1), 0.1),
-    Phase("medium", 420, 8, 1024, (1, 3), 0.1),
-    Phase("long", 130, 4, 2048, (2, 5), 0.05),
-    Phase("longest", 40, 2, 4096, (5, 10), 0.0),
+    Phase("short", 400, 8, 512, (1, 1), 0.1, offers=False),
+    Phase("medium", 400, 8, 1024, (1, 2), 0.1),
+    Phase("long", 120, 4, 2048, (2, 4), 0.05),
+    Phase("longest", 30, 2, 4096, (4, 8), 0.0),
 )
 
 Batch = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
@@ -55,6 +59,7 @@ def batches(
             phase.parts,
             phase.length,
             chunk * phase.batch,
+            phase.offers,
         )
         rng = np.random.default_rng([first, phase.length])
         synthetic = rng.random(len(ids)) < phase.synthetic

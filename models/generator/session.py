@@ -102,11 +102,13 @@ def session(
     parts: int,
     style: type[Style] | None = None,
     bare: bool | None = None,
+    offers: bool = True,
 ) -> Json:
     """`parts` stories, one after the other, told in one agent's manner.
 
     `bare` sessions are as recordings without schemas (and, for the editor agent, without a system
-    prompt) come back from an importer; by default half of the agents that record so.
+    prompt) come back from an importer; by default half of the agents that record so. Without
+    `offers`, sessions that are not bare list no tools, which keeps early training rows short.
     """
     lex = Lexicon(random.Random(seed))
     manner = style or lex.rng.choice(STYLES)
@@ -116,4 +118,5 @@ def session(
     if bare is None:
         bare = manner.name in ("editor", "issue") and lex.chance(0.5)
     with_system = not (bare and manner.name == "editor")
-    return made.record(f"{manner.name}-{seed}", bare, with_system)
+    record = made.record(f"{manner.name}-{seed}", bare, with_system)
+    return record if offers or bare else record | {"tools": []}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os.path
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from models.generator import tools
 from models.generator.lexicon import Lexicon
@@ -19,8 +19,8 @@ class Style:
 
     lex: Lexicon
 
-    name = ""
-    definitions: Sequence[dict[str, Any]] = ()
+    name: ClassVar[str] = ""
+    definitions: ClassVar[Sequence[dict[str, Any]]] = ()
 
     def system(self, thinks: bool) -> str:
         raise NotImplementedError
