@@ -56,6 +56,18 @@ def place_of(response: Response, index: int) -> Place | None:
     return None
 
 
+def span_of(response: Response, start: int, end: int) -> Place | None:
+    """Where output tokens `start` to `end` stand, side by side in one channel; else `None`."""
+    places = [place_of(response, index) for index in range(start, end)]
+    if not places or places[0] is None or places[-1] is None:
+        return None
+    first, last = places[0], places[-1]
+    whole = all(
+        p is not None and (p.channel, p.call) == (first.channel, first.call) for p in places
+    )
+    return replace(first, end=last.end) if whole else None
+
+
 def _channels(response: Response) -> list[tuple[Channel, int, str]]:
     found: list[tuple[Channel, int, str]] = [
         ("content", 0, response.content),

@@ -9,7 +9,7 @@ from dataclasses import replace
 from checks import findings as codes
 from checks.control_result import ControlResult
 from checks.controls.edit import place_of, write
-from checks.controls.tail import Judge, fired, with_stream
+from checks.controls.pair_control import Judge, fired, with_stream
 from checks.equivalence import judge_greedy
 from checks.findings import Finding
 from checks.greedy_judgement import GreedyJudgement

@@ -1,0 +1,202 @@
+"""Planted faults are self-consistent, and each is caught by the code it names."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from checks.controls.acceptance import halved, judge_acceptance_control
+from checks.controls.duplicate import plant_duplicate
+from checks.controls.edit import place_of, swap_token, vocabulary
+from checks.controls.leak import plant_leak
+from checks.controls.pair_control import fired
+from checks.controls.pairs import judge_pair_controls
+from checks.controls.temperature import judge_temperature_control
+from checks.controls.unchanged import copy, judge_unchanged
+from checks.equivalence import judge_greedy
+from checks.judge import judge_pair
+from checks.pair import Neighbour, Pair, pair_of_responses
+from checks.policy import Policy
+from checks.profile_row import ProfileRow
+from checks.sampled_turn import SampledTurn
+from evidence.sampled_faults import contexts, draw, listed
+from evidence.synthetic import SyntheticModel, greedy_pool, response_of
+from traces.response import Response, Token, ToolCall, TopLogprob
+
+POLICY = Policy(rate_margin=1e-3, bootstrap_samples=400)
+REQUEST = {
+    "messages": [{"role": "user", "content": "go"}],
+    "temperature": 0,
+    "max_tokens": 500,
+    "stream": True,
+    "stream_options": {"include_usage": True},
+    "tools": [{"type": "function", "function": {"name": "read", "parameters": {"type": "object"}}}],
+}
+
+
+@pytest.fixture(scope="module")
+def pool():
+    return greedy_pool(SyntheticModel(), sessions=4, turns=2, length=40)
+
+
+def _pairs(pool) -> list[tuple[str, Pair]]:
+    beside = (Neighbour("other", pool[-1].candidate.content),)
+    return [
+        (
+            f"{turn.session}/{turn.turn}",
+            pair_of_responses(REQUEST, turn.baseline, turn.candidate, neighbours=beside),
+        )
+        for turn in pool
+    ]
+
+
+def _call_response() -> Response:
+    """A tool call in Hermes markup; every token lists one far rival."""
+    pieces = [
+        "<tool_call>",
+        '{"name": "read", "arguments": ',
+        '{"path"',
+        ': "a/b',
+        '.py"}',
+        "}",
+        "</tool_call>",
+    ]
+    tokens = [
+        Token(500 + i, text, -0.01, (TopLogprob(500 + i, None, -0.01), TopLogprob(900, None, -5.0)))
+        for i, text in enumerate(pieces)
+    ]
+    call = ToolCall(0, "call_1", "read", '{"path": "a/b.py"}', ids=("call_1",))
+    plain = response_of((1, 2), tokens)
+    return replace(plain, content="", tool_calls=(call,), finish_reason="tool_calls")
+
+
+def _judge(pair: Pair):
+    return judge_pair(pair).findings
+
+
+def test_every_pair_control_is_caught(pool) -> None:
+    call = pair_of_responses(REQUEST, _call_response(), _call_response())
+    results = judge_pair_controls([*_pairs(pool), ("call", call)], _judge, seed=0)
+    assert {(r.expected, r.state) for r in results} == {
+        ("CONTENT_DIFF", "caught"),
+        ("ARGS_NOT_JSON", "caught"),
+        ("FINISH_REASON_WRONG", "caught"),
+        ("DUPLICATED_TOKEN", "caught"),
+        ("CROSS_REQUEST_LEAK", "caught"),
+    }
+
+
+def test_blind_checks_miss_them_all(pool) -> None:
+    results = judge_pair_controls(_pairs(pool), lambda pair: (), seed=0)
+    assert {r.state for r in results if r.expected != "ARGS_NOT_JSON"} == {"missed"}
+
+
+def test_controls_that_have_nothing_to_stand_on_do_not_apply(pool) -> None:
+    alone = [(name, replace(pair, neighbours=())) for name, pair in _pairs(pool)]
+    states = {r.expected: r.state for r in judge_pair_controls(alone, _judge, seed=0)}
+    assert states["CROSS_REQUEST_LEAK"] == "not_applicable"
+    assert states["ARGS_NOT_JSON"] == "not_applicable"
+    assert {r.state for r in judge_pair_controls([], _judge, 0)} == {"not_applicable"}
+
+
+def _adds_up(response: Response) -> bool:
+    """Text, ids, usage and chunks say the same."""
+    ids = response.token_ids or ()
+    joined = "".join(token.text or "" for token in response.tokens or ())
+    return (
+        response.content == joined
+        and response.usage.completion == len(ids)
+        and sum(chunk.token_ids or 0 for chunk in response.chunks) == len(ids)
+    )
+
+
+def test_planted_responses_add_up(pool) -> None:
+    (_, pair), donor = _pairs(pool)[0], pool[-1].candidate
+    duplicated, leaked = plant_duplicate(pair), plant_leak(pair, donor)
+    assert _adds_up(pair.candidate.stream)
+    assert _adds_up(duplicated.candidate.stream)
+    assert _adds_up(leaked.candidate.stream)
+    swapped = swap_token(pair.candidate.stream, 5, vocabulary(t.candidate for t in pool))
+    assert _adds_up(swapped)
+    assert swapped.token_ids != pair.candidate.ids
+    token = swapped.tokens[5]
+    assert token.logprob == max(entry.logprob for entry in token.top)
+
+
+def test_a_swap_inside_arguments_rewrites_the_arguments() -> None:
+    response = _call_response()
+    swapped = swap_token(response, 3, {900: ': "z'})
+    assert swapped.tool_calls[0].arguments == '{"path": "z.py"}'
+    assert place_of(response, 0) is None
+    assert swap_token(response, 0, {900: "x"}) is None
+
+
+def test_the_unchanged_copy_fires_nothing(pool) -> None:
+    judgement = judge_greedy(pool, POLICY, seed=0)
+    result = judge_unchanged(pool, judgement, _pairs(pool), _judge, POLICY, seed=0)
+    assert result.state == "caught"
+    assert copy(pool[0].candidate) == pool[0].candidate
+
+
+def test_a_copy_that_fires_more_than_its_run_is_missed(pool) -> None:
+    seen = set()
+
+    def forgetful(pair: Pair):
+        """Finds a fault in whatever it has not seen before."""
+        first = id(pair) not in seen
+        seen.update(id(known) for _, known in pairs)
+        return judge_pair(_wrong_end(pair)).findings if first else ()
+
+    pairs = _pairs(pool)
+    seen.update(id(pair) for _, pair in pairs)
+    judgement = judge_greedy(pool, POLICY, seed=0)
+    result = judge_unchanged(pool, judgement, pairs, forgetful, POLICY, seed=0)
+    assert result.state == "missed"
+    assert "FINISH_REASON_WRONG" in result.fired
+
+
+def _wrong_end(pair: Pair) -> Pair:
+    return replace(pair, candidate=replace(pair.candidate, finish_reason="length"))
+
+
+ROWS = [
+    ProfileRow("all", "0-8k", 1500, 4500, (1000, 700, 400), 2100),
+    ProfileRow("code", "0-8k", 1000, 3000, (700, 500, 300), 1500),
+    ProfileRow("prose", "0-8k", 500, 1500, (300, 200, 100), 600),
+]
+
+
+def test_halved_acceptance_is_caught() -> None:
+    result = judge_acceptance_control(ROWS)
+    assert (result.state, result.fired) == ("caught", ("ACCEPTANCE_COLLAPSE",))
+    assert "code" in result.detail
+    assert halved(ROWS[1]).conditional(0) < ROWS[1].conditional(0) / 2
+
+
+def test_halved_acceptance_needs_drafts() -> None:
+    few = [replace(row, num_drafts=40) for row in ROWS]
+    assert judge_acceptance_control(few).state == "no_data"
+    assert judge_acceptance_control([]).state == "no_data"
+
+
+def _sampled(length: int) -> list[SampledTurn]:
+    turns = []
+    for s in range(20):
+        rng = np.random.default_rng(s)
+        c = contexts(rng, length)
+        ours, theirs = draw(rng, c.probs), draw(rng, c.probs)
+        turns.append(
+            SampledTurn(f"s{s}", "t", {"temperature": 1.0}, listed(c, ours), listed(c, theirs))
+        )
+    return turns
+
+
+def test_redrawn_tokens_are_caught_where_there_are_enough() -> None:
+    policy = Policy(bootstrap_samples=400)
+    assert judge_temperature_control(_sampled(300), policy, seed=0).state == "caught"
+    assert judge_temperature_control(_sampled(20), policy, seed=0).state == "no_data"
+    assert judge_temperature_control([], policy, seed=0).state == "not_applicable"
+
+
+def test_fired_lists_errors_only(pool) -> None:
+    assert fired(judge_pair(_pairs(pool)[0][1]).findings) == ()
