@@ -9,6 +9,9 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from traces.boundaries.content import Call, schemas
+from traces.boundaries.json_value import JsonReader
+from traces.boundaries.label import PUNCT
 from traces.boundaries.labeller import LOOK_BACK, Labeller
 from traces.boundaries.mode import Family
 from traces.boundaries.span import Span, TokenLabels, token_labels, token_starts
@@ -19,6 +22,7 @@ __all__ = [
     "Span",
     "TokenLabels",
     "label",
+    "label_arguments",
     "token_labels",
     "token_starts",
 ]
@@ -41,6 +45,22 @@ def label(
     labeller = Labeller(family or "plain", tools, thinking=thinking)
     spans = labeller.feed(raw_text) + labeller.close()
     return list(_merged(spans))
+
+
+def label_arguments(
+    tool: str | None, arguments: str, tools: Iterable[Mapping[str, Any]] = ()
+) -> list[Span]:
+    """Label the JSON arguments of one call, as recorded sessions and responses hold them."""
+    found: list[Span] = []
+
+    def emit(start: int, end: int, name: str, language: str | None) -> None:
+        found.append(Span(start, end, name, language, tool))
+
+    reader = JsonReader(Call(schemas(tools), tool))
+    reached = reader.consume(arguments, 0, len(arguments), True, emit)
+    if reached < len(arguments):
+        emit(reached, len(arguments), PUNCT, None)
+    return list(_merged(found))
 
 
 def _merged(spans: Iterable[Span]) -> Iterable[Span]:

@@ -11,9 +11,10 @@ from collections.abc import Callable
 
 from traces.boundaries.content import Call
 from traces.boundaries.document import Emit
-from traces.boundaries.json_value import JsonReader, string_body
+from traces.boundaries.json_value import JsonReader
 from traces.boundaries.label import MARKUP, NAME
 from traces.boundaries.line import unescape
+from traces.boundaries.quoted import string_end
 
 NAME_KEYS = frozenset({"name", "tool_name"})
 ARGUMENT_KEYS = frozenset({"arguments", "parameters", "args", "tool_arguments", "input"})
@@ -78,7 +79,7 @@ class EnvelopeReader:
 
     def _read_string(self, text: str, at: int, end: int, emit: Emit) -> tuple[int, bool]:
         assert self._string is not None
-        stop, closed = string_body(text, at, end)
+        stop, closed = string_end(text, at, end)
         is_name = self._in_key if self._keyed else not self._in_key and self._key in NAME_KEYS
         if stop > at:
             self._string += text[at:stop]

@@ -9,16 +9,14 @@ numbers. Broken JSON is labelled by the same rules as far as they go.
 
 import re
 
-from traces.boundaries.content import Call, string_block
-from traces.boundaries.document import Document, Emit
+from traces.boundaries.content import Call
+from traces.boundaries.document import Emit
 from traces.boundaries.label import KEY, NUMBER, PUNCT
-from traces.boundaries.line import EscapedLines, unescape
+from traces.boundaries.line import unescape
+from traces.boundaries.quoted import QuotedString, string_end
 
-_BODY = re.compile(r'(?:[^"\\]++|\\[\s\S])*+')
 _SPACE = re.compile(r"\s*+")
 _WORD = re.compile(r'[^\s,:\[\]{}"]++')
-NOTED = 512
-"""Longest argument text that is remembered to tell what other arguments hold."""
 
 
 class JsonReader:
@@ -30,20 +28,22 @@ class JsonReader:
         self._stack: list[str] = []
         self._wants_key = False
         self._key = ""
-        self._string: Document | None = None
         self._in_key = False
-        self._note = ""
+        self._string: QuotedString | None = None
 
     def consume(self, text: str, at: int, end: int, final: bool, emit: Emit) -> int:
         """Label `text` from `at` on, until the value is complete."""
         while at < end and not self.done:
             if self._in_key:
-                at, more = self._read_key(text, at, end, emit)
+                at, closed = self._read_key(text, at, end, emit)
             elif self._string is not None:
-                at, more = self._read_string(text, at, end, final, emit)
+                at, closed = self._string.consume(text, at, end, final, emit)
+                if closed:
+                    self._string = None
+                    self.done = not self._stack
             else:
-                at, more = self._read_structure(text, at, end, emit), True
-            if not more:
+                at, closed = self._read_structure(text, at, end, emit), True
+            if not closed:
                 break
         if final and at < end and not self.done:
             emit(at, end, PUNCT, None)
@@ -56,10 +56,11 @@ class JsonReader:
             self.done = True  # a bare literal ended; what follows belongs to whatever holds it
             return at
         if first == '"':
-            self._open_string()
-            emit(at, at + 1, PUNCT, None)
-            return at + 1
-        if first in "{[":
+            if self._wants_key:
+                self._in_key, self._key = True, ""
+            else:
+                self._string = QuotedString(self._call, self._key, '"')
+        elif first in "{[":
             self._stack.append(first)
             self._wants_key = first == "{"
         elif first in "}]":
@@ -86,15 +87,8 @@ class JsonReader:
         emit(at, stop, NUMBER, None)
         return stop
 
-    def _open_string(self) -> None:
-        if self._wants_key:
-            self._in_key, self._key = True, ""
-        else:
-            block = self._call.block(self._key) or string_block()
-            self._string, self._note = Document(block, EscapedLines()), ""
-
     def _read_key(self, text: str, at: int, end: int, emit: Emit) -> tuple[int, bool]:
-        stop, closed = string_body(text, at, end)
+        stop, closed = string_end(text, at, end)
         if stop > at:
             self._key += text[at:stop]
             emit(at, stop, KEY, None)
@@ -104,26 +98,3 @@ class JsonReader:
         self._in_key = self._wants_key = False
         self._key = unescape(self._key)
         return stop + 1, True
-
-    def _read_string(
-        self, text: str, at: int, end: int, final: bool, emit: Emit
-    ) -> tuple[int, bool]:
-        assert self._string is not None
-        stop, closed = string_body(text, at, end)
-        reached = self._string.consume(text, at, stop, closed or final, emit)
-        if len(self._note) < NOTED:
-            self._note += text[at:reached]
-        if not closed:
-            return reached, False
-        self._call.note(self._key, unescape(self._note))
-        emit(stop, stop + 1, PUNCT, None)
-        self._string = None
-        self.done = not self._stack
-        return stop + 1, True
-
-
-def string_body(text: str, at: int, end: int) -> tuple[int, bool]:
-    """Where the string body from `at` on stops, and whether its closing quote stands there."""
-    match = _BODY.match(text, at, end)
-    stop = match.end() if match else at
-    return stop, stop < end and text[stop] == '"'

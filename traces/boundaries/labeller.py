@@ -16,10 +16,12 @@ from typing import Any
 from traces.boundaries.content import Call, schemas
 from traces.boundaries.envelope import EnvelopeReader
 from traces.boundaries.families import family as find_family
+from traces.boundaries.gemma import GemmaReader
 from traces.boundaries.json_value import JsonReader
 from traces.boundaries.label import MARKUP, PROSE, REASONING, SPECIAL
 from traces.boundaries.mode import Family, Mode
 from traces.boundaries.parameter import ParameterReader
+from traces.boundaries.pythonic import PythonReader
 from traces.boundaries.reader import (
     KeyReader,
     NameReader,
@@ -32,6 +34,25 @@ from traces.boundaries.span import Span
 
 LOOK_BACK = 256
 """Most characters that `feed` has taken and not yet labelled."""
+
+READERS = {
+    "text": "prose, fences and diffs",
+    "reasoning": "reasoning",
+    "markup": "markup of a call",
+    "special": "control text: channel names",
+    "name": "the tool's name",
+    "key": "an argument's name",
+    "value": "an argument's value between tags",
+    "string": "the same, known to be a string",
+    "arguments": "JSON arguments",
+    "envelope": "JSON that holds name and arguments",
+    "keyed": "JSON in which the name is the key of the arguments",
+    "python": "calls in Python syntax",
+    "gemma": "arguments in Gemma syntax",
+    "space": "white space between parts of a call",
+    "gap": "white space before the first text",
+}
+"""What the text of a mode is read as."""
 
 Stretch = tuple[int, int, str, str | None, str | None]
 
@@ -91,11 +112,10 @@ class Labeller:
             self._skip_line_feed(text)
         self._fresh = False
         tag = mode.pattern.search(text, self._at) if mode.pattern else None
-        if tag is None:
-            self._read(text, self._limit(mode, text, final), final)
-            if self._reader.done and self._at < len(text):
-                return self._finish(mode)
-            return False
+        if tag is None or (not final and mode.may_grow(text, tag.start(), tag.end())):
+            limit = self._limit(mode, text, final)
+            self._read(text, limit, final)
+            return self._reader.done and self._at < limit and self._finish(mode)
         trim = mode.trims and text[tag.start() - 1 : tag.start()] == "\n" and tag.start() > self._at
         self._read(text, tag.start() - trim, True)
         if self._reader.done and self._at < tag.start() - trim:
@@ -123,10 +143,11 @@ class Labeller:
 
     def _finish(self, mode: Mode) -> bool:
         """The reader is done before the marker: go on to what follows."""
-        if mode.then is None:
+        following = mode.then.get(self._buffer[self._at]) or mode.then.get("")
+        if following is None:
             self._reader = PlainReader(MARKUP)
         else:
-            self._enter(mode.then)
+            self._enter(following)
         return True
 
     def _skip_line_feed(self, text: str) -> None:
@@ -140,30 +161,36 @@ class Labeller:
         self._reader = self._make_reader(self._mode.reads)
 
     def _make_reader(self, reads: str) -> Reader:
-        if reads == "text":
-            self._new_call()
-            return ProseReader()
-        if reads == "name":
-            return NameReader(self._new_call())
-        if reads == "key":
-            self._key = KeyReader()
-            return self._key
-        if reads == "value":
-            return ParameterReader(self._call, self._key.key)
-        if reads == "arguments":
-            return JsonReader(self._call)
-        if reads in ("envelope", "keyed"):
-            return EnvelopeReader(self._new_call, keyed=reads == "keyed")
-        if reads == "space":
-            return SpaceReader(PROSE)
-        return PlainReader({"reasoning": REASONING, "special": SPECIAL}.get(reads, MARKUP))
+        """The reader of a mode's text; see `READERS`."""
+        match reads:
+            case "text":
+                self._new_call()
+                return ProseReader()
+            case "name":
+                return NameReader(self._new_call())
+            case "key":
+                self._key = KeyReader()
+                return self._key
+            case "value" | "string":
+                return ParameterReader(self._call, self._key.key, verbatim=reads == "string")
+            case "arguments":
+                return JsonReader(self._call)
+            case "envelope" | "keyed":
+                return EnvelopeReader(self._new_call, keyed=reads == "keyed")
+            case "python":
+                return PythonReader(self._new_call)
+            case "gemma":
+                return GemmaReader(self._call)
+            case "space" | "gap":
+                return SpaceReader(MARKUP if reads == "space" else PROSE)
+        return PlainReader({"reasoning": REASONING, "special": SPECIAL, "markup": MARKUP}[reads])
 
     def _new_call(self) -> Call:
         self._call = Call(self._schemas)
         return self._call
 
     def _emit(self, start: int, end: int, label: str, language: str | None) -> None:
-        tool = self._call.tool
+        tool = None if label == SPECIAL else self._call.tool
         start, end = start + self._base, end + self._base
         if self._out:
             last = self._out[-1]

@@ -19,15 +19,15 @@ Tags = Mapping[str, tuple[str, str]]
 class Mode:
     """One mode.
 
-    `reads` names the reader of the text (`text`, `reasoning`, `markup`, `special`, `name`, `key`,
-    `value`, `arguments`, `envelope`, `keyed`, `space`). `then` is the mode that follows once the
-    reader is done; without one the rest is `tool.markup`. `trims` gives a line feed at either end
-    of the value to the markup, as the parser strips it.
+    `reads` names the reader of the text (`traces.boundaries.labeller.READERS`). `then` is the mode
+    that follows once the reader is done, by the next character, with ``""`` for any other; without
+    one the rest is `tool.markup`. `trims` gives a line feed at either end of the text to the
+    markup, as the parser strips it.
     """
 
     reads: str
     tags: Tags = field(default_factory=dict)
-    then: str | None = None
+    then: Mapping[str, str] = field(default_factory=dict)
     trims: bool = False
 
     @cached_property
@@ -41,6 +41,13 @@ class Mode:
     def longest(self) -> int:
         """Length of the longest marker."""
         return max(map(len, self.tags), default=0)
+
+    def may_grow(self, text: str, start: int, end: int) -> bool:
+        """Whether a marker found may yet turn out to be a longer one, with more text."""
+        if len(text) - start >= self.longest:
+            return False
+        tail = text[start:]
+        return any(len(tag) > end - start and tag.startswith(tail) for tag in self.tags)
 
     def partial(self, text: str, at: int) -> int:
         """Where a marker may have begun that is not complete at the end of `text`."""

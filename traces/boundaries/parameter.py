@@ -24,9 +24,9 @@ LONGEST_LITERAL = 64
 
 
 class ParameterReader:
-    """One value. `key` names its argument."""
+    """One value. `key` names its argument; a `verbatim` one is a string, whatever it looks like."""
 
-    def __init__(self, call: Call, key: str) -> None:
+    def __init__(self, call: Call, key: str, *, verbatim: bool = False) -> None:
         self.done = False
         self._call = call
         self._key = key.strip()
@@ -34,7 +34,7 @@ class ParameterReader:
         self._note: str | None = ""
         block = call.block(self._key)
         self._reader: Reader | None = None
-        if block or self._type == "string":
+        if block or verbatim or self._type == "string":
             self._reader = DocumentReader(Document(block or string_block()))
 
     def consume(self, text: str, at: int, end: int, final: bool, emit: Emit) -> int:

@@ -49,7 +49,7 @@ class ProseReader:
 
 
 class NameReader:
-    """The name of a tool; remembered in the call."""
+    """The name of a tool; remembered in the call. `done` at a brace that opens its arguments."""
 
     def __init__(self, call: Call) -> None:
         self.done = False
@@ -57,13 +57,16 @@ class NameReader:
         self._read = ""
 
     def consume(self, text: str, at: int, end: int, final: bool, emit: Emit) -> int:
-        """All of it; the name is known when it is final."""
-        self._read += text[at:end]
-        if end > at:
-            emit(at, end, NAME, None)
-        if final:
+        """Up to a brace; the name is known there, or when it is final."""
+        brace = text.find("{", at, end)
+        stop = end if brace < 0 else brace
+        self._read += text[at:stop]
+        self.done = brace >= 0
+        if stop > at:
+            emit(at, stop, NAME, None)
+        if final or self.done:
             self._call.tool = self._read.strip() or None
-        return end
+        return stop
 
 
 class KeyReader:
