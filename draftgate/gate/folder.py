@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from traces.errors import InputError
 from traces.journal import journal_path
 
 
@@ -30,6 +31,18 @@ class RunFolder:
         name = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
         folder = cls(output / "runs" / name)
         folder.root.mkdir(parents=True)
+        return folder
+
+    @classmethod
+    def existing(cls, output: Path, run: str) -> "RunFolder":
+        """The folder of run `run`; raises InputError with the ids there are."""
+        folder = cls(output / "runs" / run)
+        if not folder.root.is_dir():
+            known = sorted(p.name for p in (output / "runs").glob("*")) or ["none"]
+            raise InputError(
+                f"{folder.root}: there is no such run to resume",
+                f"runs that can be resumed: {', '.join(known[-5:])}",
+            )
         return folder
 
     @property

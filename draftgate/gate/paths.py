@@ -2,16 +2,17 @@
 
 import asyncio
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
 from draftgate.config import CandidateSection, Config, PathSection
 from draftgate.gate.folder import RunFolder
-from draftgate.progress import Reporter
+from draftgate.progress import Advance, Reporter
 from replay.command import ServerSpec
+from replay.cpus import cpu_shares
 from replay.endpoint import Endpoint
-from replay.server import Server
+from replay.server import Server, Waiting
 from traces.errors import ConfigError, ServerError
 
 PATHS = ("baseline", "candidate")
@@ -56,28 +57,41 @@ def server_spec(config: Config, name: str, cpus: tuple[int, ...] | None = None) 
 
 
 @contextmanager
-def open_path(
-    config: Config,
-    name: str,
-    folder: RunFolder,
-    reporter: Reporter,
-    cpus: tuple[int, ...] | None = None,
-) -> Iterator[OpenPath]:
-    """A path that is ready for requests. A launched server is ended when the context is left.
+def open_paths(
+    config: Config, names: Sequence[str], folder: RunFolder, reporter: Reporter
+) -> Iterator[dict[str, OpenPath]]:
+    """Paths that are ready for requests, by name; servers start side by side.
 
-    Raises ServerError where a server does not start or an attached one does not answer.
+    Launched servers are ended when the context is left, whatever the reason. Raises ServerError
+    where a server does not start or an attached one does not answer.
     """
+    launched = [name for name in names if not section_of(config, name).urls]
+    shares = dict(zip(launched, cpu_shares(len(launched)), strict=True))
+    with ExitStack() as stack:
+        servers = {
+            name: stack.enter_context(
+                Server(server_spec(config, name, shares[name]), folder.log(name))
+            )
+            for name in launched
+        }
+        for name, server in servers.items():
+            limit = int(server.spec.start_timeout_s)
+            with reporter.step(f"{name}: starting vLLM", limit) as advance:
+                server.wait_healthy(_seconds_to(advance))
+        yield {name: _open(config, name, servers.get(name)) for name in names}
+
+
+def _seconds_to(advance: Advance) -> Waiting:
+    return lambda seconds, line: advance(int(seconds))
+
+
+def _open(config: Config, name: str, server: Server | None) -> OpenPath:
+    if server is not None:
+        return OpenPath(name, (server.url,), server.spec.model_name, server=server)
     section = section_of(config, name)
     api_key = _api_key(section)
-    if section.urls:
-        model = config.server.served_model_name or asyncio.run(_served_model(section.urls, api_key))
-        yield OpenPath(name, section.urls, model, api_key)
-        return
-    spec = server_spec(config, name, cpus)
-    with Server(spec, folder.log(name)) as server:
-        with reporter.step(f"{name}: starting vLLM", int(spec.start_timeout_s)) as advance:
-            server.wait_healthy(lambda seconds, line: advance(int(seconds)))
-        yield OpenPath(name, (server.url,), spec.model_name, server=server)
+    model = config.server.served_model_name or asyncio.run(_served_model(section.urls, api_key))
+    return OpenPath(name, section.urls, model, api_key)
 
 
 def _api_key(section: PathSection) -> str:

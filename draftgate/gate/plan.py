@@ -6,7 +6,7 @@ A turn that cannot be replayed is kept with its reason; nothing is left out sile
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
+from functools import cached_property
 
 from draftgate.config import Config
 from replay.job import Job
@@ -28,7 +28,7 @@ class PlannedSession:
     skipped: dict[str, str]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Plan:
     """All sessions of a run. `unread` counts source rows that could not be used, by reason."""
 
@@ -45,6 +45,14 @@ class Plan:
         """Turns that will be sent."""
         return sum(len(planned.jobs) for planned in self.sessions)
 
+    def template_of(self, session: str) -> str | None:
+        """Name of the prompt template of a session."""
+        return self._templates.get(session)
+
+    @cached_property
+    def _templates(self) -> dict[str, str]:
+        return {p.session.session_id: p.session.system.name for p in self.sessions}
+
     @property
     def skipped(self) -> Counter[str]:
         """Turns left out, by reason."""
@@ -58,11 +66,11 @@ def make_plan(config: Config) -> Plan:
     """
     if not config.run.sessions:
         raise InputError("no sessions to replay", "name files, or set `run.sessions`")
-    files = list(import_files([Path(name) for name in config.run.sessions]))
+    files = list(import_files(config.run.sessions))
+    sessions = _named_once(session for file in files for session in file.sessions)
     unread: Counter[str] = Counter()
     for file in files:
         unread.update(file.skipped)
-    sessions = _named_once(session for file in files for session in file.sessions)
     room = config.run.max_turns
     planned = []
     for session in sessions[: config.run.max_sessions]:

@@ -8,52 +8,29 @@
 """
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from checks.greedy_judgement import Suspect
 from checks.greedy_turn import GreedyTurn
-from checks.sessions import hash_order
 from draftgate.gate.folder import RunFolder
 from draftgate.gate.paths import OpenPath
-from draftgate.gate.turns import Answers, fork_index, score_request
+from draftgate.gate.turns import Answers
 from draftgate.progress import Reporter
 from replay.next_token import next_tokens
 from replay.scorer import ScorerPlan, score_all
 from traces.score import ScoreRequest
-
-MIN_SAMPLE = 2000
-"""Fewest tokens (of the baseline's own output) that are read again, even where nothing diverged."""
-
-
-def divergence_requests(turns: Sequence[GreedyTurn], seed: int) -> list[ScoreRequest]:
-    """Diverged turns, and the sample of the baseline's own outputs beside them."""
-    wanted: list[ScoreRequest | None] = []
-    for turn in turns:
-        start = fork_index(turn.candidate, turn.baseline)
-        if start is not None and not turn.processing:
-            wanted.append(score_request(turn.candidate, start))
-    requests = [request for request in wanted if request is not None]
-    needed = max(MIN_SAMPLE, sum(len(request.continuation) for request in requests))
-    return [*requests, *_sample(turns, needed, seed)]
-
-
-def _sample(turns: Sequence[GreedyTurn], tokens: int, seed: int) -> Iterable[ScoreRequest]:
-    """Whole baseline outputs in an order drawn by `seed`, until they hold `tokens` tokens."""
-    named = {f"{turn.session}/{turn.turn}": turn for turn in turns if not turn.processing}
-    for name in hash_order(named, seed):
-        if tokens <= 0:
-            return
-        request = score_request(named[name].baseline, 0)
-        if request is not None:
-            tokens -= len(request.continuation)
-            yield request
 
 
 class Questioner:
     """Asks an open baseline and keeps the answers."""
 
     def __init__(self, path: OpenPath, folder: RunFolder, reporter: Reporter) -> None:
-        self.plan = ScorerPlan(path.urls[0], path.model, f"{folder.run}-score", path.api_key)
+        self.plan = ScorerPlan(
+            path.urls[0],
+            path.model,
+            cache_salt=f"{folder.run}-score",
+            api_key=path.api_key,
+        )
         self.path = path
         self.folder = folder
         self.reporter = reporter

@@ -1,6 +1,6 @@
 """Rows about what the servers gave: captures, tokens, steps, drafted positions."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,9 +15,6 @@ from draftgate.gate.evidence import Exchange
 from draftgate.gate.reading import Reading
 from traces.boundaries.label import LABELS
 from traces.response import Token
-
-Redact = Callable[[Sequence[str]], Sequence[str]]
-"""Token texts of one output, with the secrets in them replaced."""
 
 
 def key_of(exchange: Exchange) -> dict[str, Any]:
@@ -46,13 +43,12 @@ class ExchangeRows:
         self,
         reading: Reading,
         regrets: Sequence[Regrets],
-        redact: Redact,
         argmax_tolerance: float,
     ) -> None:
         """One capture; `regrets` cover its tokens as the baseline sees them."""
         key = key_of(reading.exchange)
         self.captures.append({**key, **_capture(reading)})
-        self._add_tokens(key, reading, regrets, redact, argmax_tolerance)
+        self._add_tokens(key, reading, regrets, argmax_tolerance)
         if isinstance(reading.steps, Steps):
             self._add_steps(key, reading, reading.steps)
         if reading.positions is not None and len(reading.positions):
@@ -64,7 +60,6 @@ class ExchangeRows:
         key: Mapping[str, Any],
         reading: Reading,
         regrets: Sequence[Regrets],
-        redact: Redact,
         argmax_tolerance: float,
     ) -> None:
         tokens = reading.exchange.response.tokens or ()
@@ -74,7 +69,7 @@ class ExchangeRows:
         columns: dict[str, Values] = {
             "token_index": range(len(tokens)),
             "id": [token.id for token in tokens],
-            "text": redact(reading.texts) if reading.texts else [token.text for token in tokens],
+            "text": [token.text for token in tokens],
             "logprob": [token.logprob for token in tokens],
             "is_argmax": [_is_argmax(token, argmax_tolerance) for token in tokens],
             "regret": values,

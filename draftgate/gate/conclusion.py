@@ -1,0 +1,66 @@
+"""From gathered evidence to a verdict in the store and a report beside it."""
+
+from collections import Counter
+from pathlib import Path
+
+from checks.findings import ERROR
+from draftgate.gate.judgement import Conclusion, judge
+from draftgate.gate.outcome import GateOutcome
+from draftgate.gate.record import Record
+from draftgate.gate.tables import run_tables
+from draftgate.progress import Reporter
+from reports.html import render_html
+from reports.store import Store
+from reports.summary import read_summary
+
+
+def conclude(record: Record, reporter: Reporter) -> GateOutcome:
+    """Judge the record, keep it in the store, write the report."""
+    reporter.note("judging")
+    conclusion = judge(record)
+    counts = counts_of(record, conclusion)
+    db, report = Path(record.config.run.db), _report_file(record)
+    with Store.open(db, write=True) as store:
+        store.load(run_tables(record, conclusion, counts))
+        summary = read_summary(store, record.folder.run)
+        report.write_text(render_html(store, summary), encoding="utf-8")
+    codes = Counter(f.code for f in conclusion.findings if f.severity == ERROR)
+    return GateOutcome(
+        run=record.folder.run,
+        verdict=conclusion.verdict,
+        codes=codes,
+        counts=counts,
+        store=db,
+        report=report,
+        folder=record.folder.root,
+    )
+
+
+def _report_file(record: Record) -> Path:
+    return Path(record.config.run.report) if record.config.run.report else record.folder.report
+
+
+def counts_of(record: Record, conclusion: Conclusion) -> dict[str, int]:
+    """How much was replayed, skipped and judged."""
+    greedy = record.greedy
+    assert greedy is not None
+    equal = sum(turn.equal and turn.not_judged is None for turn in greedy.turns)
+    forks = Counter(turn.fork.kind for turn in greedy.turns if turn.fork is not None)
+    counts = {
+        "sessions": len(record.plan.sessions),
+        "turns_replayed": len(record.evidence.of("candidate")),
+        "turns_too_long": len(record.too_long),
+        "turns_skipped": sum(record.plan.skipped.values()),
+        "rows_unread": sum(record.plan.unread.values()),
+        "turns_judged": sum(turn.not_judged is None for turn in greedy.turns),
+        "turns_equal": equal,
+        "tokens_judged": greedy.tokens,
+        "tokens_unscored": greedy.unscored,
+        "near_tie_forks": forks["near_tie"],
+        "hard_forks": forks["hard"],
+        "aa_forks": sum(turn.repeat_divergence is not None for turn in greedy.turns),
+        "turns_with_tools": conclusion.behaviour.table.pairs if conclusion.behaviour.table else 0,
+        "drafts": conclusion.acceptance.drafts,
+        "unaligned_turns": sum(f.code == "UNALIGNED" for f in conclusion.findings),
+    }
+    return counts

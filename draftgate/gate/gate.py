@@ -1,0 +1,120 @@
+"""The main job, start to end.
+
+    plan -> candidate's arms -> baseline's arms -> questions to the baseline -> judge -> store
+
+The candidate runs first and the baseline last, because the baseline also scores. With
+``order = "together"`` both servers are up at once; the arms still run one after the other, so that
+neither path's timing suffers from the other's load.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from checks.controls.swap import plan_hard_swap, plan_soft_swaps
+from checks.equivalence import judge_greedy
+from draftgate.config import Config
+from draftgate.gate.collection import Collector
+from draftgate.gate.conclusion import conclude
+from draftgate.gate.evidence import read_evidence
+from draftgate.gate.folder import RunFolder
+from draftgate.gate.outcome import GateOutcome
+from draftgate.gate.paths import PATHS, OpenPath, open_paths
+from draftgate.gate.plan import Plan, make_plan
+from draftgate.gate.questions import Questioner
+from draftgate.gate.record import Record
+from draftgate.gate.scoring import scoring_requests
+from draftgate.gate.setup import read_drafter_configs
+from draftgate.progress import Reporter
+from reports.store import Store
+
+
+def run_gate(config: Config, reporter: Reporter, resume: str | None = None) -> GateOutcome:
+    """Replay, judge, store and report one run.
+
+    `resume` names an interrupted run: turns its journals already hold are not sent again. Raises a
+    DraftgateError where the run cannot be carried out; what was captured until then is kept.
+    """
+    started = datetime.now(UTC)
+    plan = make_plan(config)
+    folder = _folder(config, resume)
+    reporter.note(f"run {folder.run}: {len(plan.sessions)} sessions, {plan.turns} turns to replay")
+    Store.open(Path(config.run.db), write=True).close()
+    collector = Collector(config, folder, reporter)
+    record = Record(config=config, plan=plan, folder=folder, started=started)
+    with _paths(record, reporter) as opener:
+        _run_candidate(opener, collector, plan, record)
+        with opener.open("baseline") as baseline:
+            record.facts["baseline"] = collector.facts(baseline)
+            collector.run_path(baseline, plan.jobs, record.limits)
+            record.drafter = read_drafter_configs(config)
+            _ask(record, Questioner(baseline, folder, reporter), reporter)
+    record.ended = datetime.now(UTC)
+    return conclude(record, reporter)
+
+
+def _folder(config: Config, resume: str | None) -> RunFolder:
+    output = Path(config.run.output)
+    return RunFolder.new(output) if resume is None else RunFolder.existing(output, resume)
+
+
+def _run_candidate(opener: "_Opener", collector: Collector, plan: Plan, record: Record) -> None:
+    with opener.open("candidate") as candidate:
+        record.facts["candidate"] = collector.facts(candidate)
+        fitted = collector.fit(candidate, plan.jobs)
+        record.too_long = fitted.skipped
+        record.limits = {
+            (job.session, job.turn): int(job.request["max_tokens"])
+            for session in fitted.sessions
+            for job in session
+        }
+        collector.run_path(candidate, plan.jobs, record.limits)
+
+
+def _ask(record: Record, questioner: Questioner, reporter: Reporter) -> None:
+    """Everything the baseline must be asked before its server is given up."""
+    seed, policy = record.config.run.seed, record.config.policy
+    record.evidence = read_evidence(record.folder)
+    answers = record.answers
+    turns = record.turns()
+    questioner.score(scoring_requests(turns, seed), answers, "scoring")
+    turns = record.turns()
+    judged = judge_greedy(turns, policy, seed)
+    if judged.suspects:
+        reporter.note(f"baseline: asking about {len(judged.suspects)} tokens above the hard bound")
+        questioner.ask_suspects(turns, judged.suspects, answers)
+        turns = record.turns()
+        judged = judge_greedy(turns, policy, seed)
+    record.swaps = (plan_hard_swap(turns, judged), plan_soft_swaps(turns, judged, policy, seed))
+    requests = [request for plan in record.swaps for request in plan.to_score]
+    questioner.score(requests, answers, "scoring planted faults")
+    record.greedy_turns, record.greedy = turns, judged
+
+
+class _Opener:
+    """Opens paths one at a time, or hands out those that are kept up until the end."""
+
+    def __init__(self, record: Record, reporter: Reporter) -> None:
+        self.record, self.reporter = record, reporter
+        self.kept: dict[str, OpenPath] = {}
+
+    @contextmanager
+    def open(self, name: str) -> Iterator[OpenPath]:
+        if name in self.kept:
+            yield self.kept[name]
+            return
+        record = self.record
+        with open_paths(record.config, [name], record.folder, self.reporter) as paths:
+            yield paths[name]
+
+
+@contextmanager
+def _paths(record: Record, reporter: Reporter) -> Iterator[_Opener]:
+    opener = _Opener(record, reporter)
+    if record.config.run.order == "in-turn":
+        yield opener
+        return
+    with open_paths(record.config, PATHS, record.folder, reporter) as paths:
+        opener.kept = paths
+        yield opener

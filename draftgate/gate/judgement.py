@@ -1,0 +1,122 @@
+"""Everything that is judged about one run: pure, from the evidence the record holds."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from checks.behaviour import BehaviourJudgement, PairedOutcome, judge_behaviour
+from checks.control_result import ControlResult
+from checks.drafting import Drafting
+from checks.findings import Finding, in_report_order
+from checks.power import power_statement
+from checks.profile_row import ProfileRow
+from checks.sampled import judge_sampled
+from checks.tool_outcome import tool_pair
+from checks.verdict import Verdict, decide
+from draftgate.gate.acceptance import Acceptance, judge_acceptance
+from draftgate.gate.evidence import TurnId
+from draftgate.gate.judging import PairJudgements, judge_controls, judge_pairs, with_policy
+from draftgate.gate.pairs import main_pairs, plain_pairs
+from draftgate.gate.reading import Reading, read_exchange
+from draftgate.gate.record import Record
+from draftgate.gate.sampled import sampled_turns
+from draftgate.gate.setup import SetUp, judge_setup, server_facts, tool_parser
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """Everything that was judged about one run."""
+
+    verdict: Verdict
+    findings: tuple[Finding, ...]
+    setup: SetUp
+    pairs: PairJudgements
+    acceptance: Acceptance
+    behaviour: BehaviourJudgement
+    controls: tuple[ControlResult, ...]
+    readings: dict[TurnId, Reading]
+
+
+def judge(record: Record, reference: Sequence[ProfileRow] = ()) -> Conclusion:
+    """Every judgement of the run; pure, but for the evidence it reads from `record`."""
+    config, policy, seed = record.config, record.config.policy, record.config.run.seed
+    greedy = record.greedy
+    assert greedy is not None, "the greedy turns are judged while the baseline is up"
+    drafting = Drafting.from_config(config.candidate.speculative_config)
+    family = tool_parser(config, record.facts)
+    readings = {
+        turn: read_exchange(exchange, family, drafting, record.plan.template_of(turn[0]))
+        for turn, exchange in record.evidence.of("candidate").items()
+    }
+    server = server_facts(config, record.facts)
+    hard = max((noise.hard for noise in greedy.noise if noise.shape == "decode"), default=1.0)
+    pairs = [
+        *main_pairs(record.evidence, readings, server, hard),
+        *plain_pairs(record.evidence, server),
+    ]
+    judged = judge_pairs(pairs, policy)
+    setup = judge_setup(config, record.facts, record.drafter, record.evidence)
+    acceptance = judge_acceptance(readings, drafting, reference, policy, seed)
+    behaviour = judge_behaviour(_outcomes(record), policy, seed)
+    sampled = judge_sampled(sampled_turns(record.evidence), policy, seed)
+    controls = judge_controls(
+        record.swaps,
+        record.greedy_turns,
+        greedy,
+        pairs,
+        record.answers.scores,
+        acceptance.rows,
+        policy,
+        seed,
+    )
+    whole = [
+        *setup.findings,
+        *greedy.findings,
+        *sampled.findings,
+        *acceptance.findings,
+        *behaviour.findings,
+    ]
+    findings = in_report_order(
+        [*judged.findings, *(with_policy(finding, policy) for finding in whole)]
+    )
+    verdict = decide(
+        bounds=(*greedy.bounds, *sampled.bounds, behaviour.bound, *acceptance.bounds),
+        findings=findings,
+        controls=controls,
+        power=[_power(record, acceptance)],
+        setup=_nothing_to_judge(record),
+    )
+    return Conclusion(
+        verdict, tuple(findings), setup, judged, acceptance, behaviour, controls, readings
+    )
+
+
+def _outcomes(record: Record) -> list[PairedOutcome]:
+    """Tool-call success of every turn that both paths answered and at least one called a tool."""
+    baseline = record.evidence.of("baseline")
+    found = []
+    for turn, exchange in record.evidence.of("candidate").items():
+        if turn not in baseline:
+            continue
+        pair = tool_pair(exchange.request, baseline[turn].response, exchange.response)
+        if pair is not None:
+            found.append(PairedOutcome(*turn, *pair))
+    return found
+
+
+def _power(record: Record, acceptance: Acceptance) -> str:
+    assert record.greedy is not None
+    rate = record.greedy.rate
+    deff = rate.deff if rate else record.config.policy.default_deff
+    whole = next((cell for cell in acceptance.cells if cell.dimension == "all"), None)
+    first = whole.conditional[0].value if whole and whole.conditional else None
+    return power_statement(record.greedy.tokens, deff, acceptance.drafts or None, first)
+
+
+def _nothing_to_judge(record: Record) -> list[str]:
+    """Reasons that make the run meaningless before anything is judged."""
+    reasons = []
+    for path in ("baseline", "candidate"):
+        exchanges = record.evidence.of(path)
+        if not any(e.response.status == 200 for e in exchanges.values()):
+            reasons.append(f"the {path} answered no turn")
+    return reasons

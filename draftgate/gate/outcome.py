@@ -1,0 +1,59 @@
+"""What a gate run concluded, for the command line, the API and ``--json``."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from checks.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class GateOutcome:
+    """The verdict of one run, and where its evidence lies.
+
+    `codes` counts findings at severity error by code; `counts` holds how much was replayed,
+    skipped and judged, by name.
+    """
+
+    run: str
+    verdict: Verdict
+    codes: Mapping[str, int]
+    counts: Mapping[str, int]
+    store: Path
+    report: Path
+    folder: Path
+
+    @property
+    def exit_code(self) -> int:
+        """0 pass, 1 fail, 2 invalid, 3 inconclusive."""
+        return self.verdict.exit_code
+
+    def as_json(self) -> dict[str, Any]:
+        """The object ``draftgate gate --json`` prints."""
+        return {
+            "run": self.run,
+            "verdict": self.verdict.verdict,
+            "reasons": list(self.verdict.reasons),
+            "codes": dict(self.codes),
+            "store": str(self.store),
+            "report": str(self.report),
+            "counts": dict(self.counts),
+            "bounds": [asdict(bound) for bound in self.verdict.bounds],
+            "controls": [asdict(control) for control in self.verdict.controls],
+            "needed": list(self.verdict.needed),
+        }
+
+    def print_summary(self) -> None:
+        """The summary a person reads, on stdout."""
+        from rich.console import Console
+
+        from reports.store import Store
+        from reports.summary import read_summary
+        from reports.terminal import print_summary
+
+        console = Console()
+        with Store.open(self.store) as store:
+            print_summary(read_summary(store, self.run), console)
+        console.print(f"report  {self.report}", markup=False, highlight=False)
+        console.print(f"store   {self.store}", markup=False, highlight=False)

@@ -1,0 +1,113 @@
+"""What the two paths are, and whether they differ in more than speculation."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from checks.drafter_config import judge_drafter_config
+from checks.findings import Finding, NotJudged
+from checks.paths import PathComparison, compare_fingerprints, compare_paths, compare_prompts
+from draftgate.config import Config
+from draftgate.gate.evidence import Evidence
+from draftgate.gate.pairs import ServerFacts
+from draftgate.gate.paths import server_spec
+from replay.drafter import DrafterConfigs, read_drafter
+from traces.path_facts import PathFacts
+from traces.vllm_flags import parse_flags
+
+ONLY_FIRST = 3
+"""So many turns with other prompts are shown; the rest say nothing more."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetUp:
+    """Facts of both paths, how they compare, and the drafter's two configs."""
+
+    facts: Mapping[str, Sequence[PathFacts]]
+    comparison: PathComparison
+    drafter: DrafterConfigs
+    findings: tuple[Finding, ...]
+    not_judged: tuple[NotJudged, ...]
+    unverified: tuple[str, ...] = field(default=())
+
+
+def judge_setup(
+    config: Config,
+    facts: Mapping[str, Sequence[PathFacts]],
+    drafter: DrafterConfigs,
+    evidence: Evidence,
+) -> SetUp:
+    """PATHS_DIFFER and DRAFTER_CONFIG_LOST, with what could not be verified."""
+    comparison = compare_paths(facts["baseline"], facts["candidate"])
+    findings = list(comparison.findings)
+    not_judged: list[NotJudged] = []
+    for path in facts:
+        prints = [e.response.system_fingerprint for e in evidence.of(path).values()]
+        changed = compare_fingerprints(path, prints)
+        findings += [changed] if changed else []
+    findings += _prompt_differences(evidence)[:ONLY_FIRST]
+    if config.candidate.speculative_config.get("model") or config.candidate.urls:
+        for item in judge_drafter_config(drafter.checkpoint, drafter.effective):
+            (findings if isinstance(item, Finding) else not_judged).append(item)  # type: ignore[arg-type]
+    unverified = list(comparison.unverified)
+    if drafter.error:
+        unverified.append(f"drafter config: {drafter.error}")
+    return SetUp(facts, comparison, drafter, tuple(findings), tuple(not_judged), tuple(unverified))
+
+
+def _prompt_differences(evidence: Evidence) -> list[Finding]:
+    baseline = evidence.of("baseline")
+    found = []
+    for turn, exchange in evidence.of("candidate").items():
+        if turn not in baseline:
+            continue
+        finding = compare_prompts(
+            *turn,
+            baseline[turn].response.prompt_token_ids,
+            exchange.response.prompt_token_ids,
+        )
+        if finding is not None:
+            found.append(finding)
+    return found
+
+
+def read_drafter_configs(config: Config) -> DrafterConfigs:
+    """Both configs of a launched candidate's drafter; nothing is known of an attached one."""
+    return (
+        DrafterConfigs()
+        if config.candidate.urls
+        else read_drafter(server_spec(config, "candidate"))
+    )
+
+
+def server_facts(config: Config, facts: Mapping[str, Sequence[PathFacts]]) -> ServerFacts:
+    """What pairs need to know of the servers."""
+    first = facts["candidate"][0]
+    model = first.models[0] if first.models else None
+    block = (first.cache or {}).get("block_size", "")
+    return ServerFacts(
+        eos=eos_strings(config.server.model),
+        block_size=int(block) if block.isdecimal() else None,
+        max_model_len=model.max_model_len if model else None,
+    )
+
+
+def tool_parser(config: Config, facts: Mapping[str, Sequence[PathFacts]]) -> str:
+    """The parser the output's markup is written for; ``plain`` where none is known."""
+    command = facts["candidate"][0].command or ()
+    flag = parse_flags(command).get("--tool-call-parser", ())
+    return config.run.tool_parser or (flag[0] if flag else "plain")
+
+
+def eos_strings(model: str) -> tuple[str, ...]:
+    """EOS strings of a local model's tokenizer; empty for a model that is not a local folder."""
+    file = Path(model) / "tokenizer_config.json"
+    try:
+        settings: Any = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return ()
+    token = settings.get("eos_token") if isinstance(settings, dict) else None
+    text = token.get("content") if isinstance(token, dict) else token
+    return (text,) if isinstance(text, str) and text else ()
