@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from draftgate.gate.folder import RunFolder
@@ -75,15 +76,19 @@ class Evidence:
             yield from exchanges.values()
 
 
+def add_journal(evidence: Evidence, journal: Path) -> None:
+    """Add the captures of one journal; of several attempts at a turn the last one counts."""
+    for capture in JournalReader(journal):
+        key = capture.key
+        found = evidence.arms.setdefault((key.path, key.arm), {})
+        found[key.session, key.turn] = exchange_of(capture)
+
+
 def read_evidence(folder: RunFolder) -> Evidence:
-    """All arms of a run; of several attempts at a turn the last one counts."""
+    """All arms of a run."""
     evidence = Evidence()
     for path, arm in ARMS:
         journal = folder.journal(path, arm)
-        if not journal.exists():
-            continue
-        found: dict[TurnId, Exchange] = {}
-        for capture in JournalReader(journal):
-            found[capture.key.session, capture.key.turn] = exchange_of(capture)
-        evidence.arms[path, arm] = found
+        if journal.exists():
+            add_journal(evidence, journal)
     return evidence

@@ -10,12 +10,13 @@ from checks.findings import Finding, in_report_order
 from checks.power import power_statement
 from checks.profile_row import ProfileRow
 from checks.sampled import judge_sampled
+from checks.speed import SpeedEstimate, SpeedPair, compare_speed
 from checks.tool_outcome import tool_pair
 from checks.verdict import Verdict, decide
 from draftgate.gate.acceptance import Acceptance, judge_acceptance
 from draftgate.gate.evidence import TurnId
 from draftgate.gate.judging import PairJudgements, judge_controls, judge_pairs, with_policy
-from draftgate.gate.pairs import main_pairs, plain_pairs
+from draftgate.gate.pairs import LivePair, main_pairs, plain_pairs
 from draftgate.gate.reading import Reading, read_exchange
 from draftgate.gate.record import Record
 from draftgate.gate.sampled import sampled_turns
@@ -30,8 +31,10 @@ class Conclusion:
     findings: tuple[Finding, ...]
     setup: SetUp
     pairs: PairJudgements
+    live_pairs: tuple[LivePair, ...]
     acceptance: Acceptance
     behaviour: BehaviourJudgement
+    speed: tuple[SpeedEstimate, ...]
     controls: tuple[ControlResult, ...]
     readings: dict[TurnId, Reading]
 
@@ -86,7 +89,16 @@ def judge(record: Record, reference: Sequence[ProfileRow] = ()) -> Conclusion:
         setup=_nothing_to_judge(record),
     )
     return Conclusion(
-        verdict, tuple(findings), setup, judged, acceptance, behaviour, controls, readings
+        verdict,
+        tuple(findings),
+        setup,
+        judged,
+        tuple(pairs),
+        acceptance,
+        behaviour,
+        compare_speed(_speed_pairs(record), seed),
+        controls,
+        readings,
     )
 
 
@@ -101,6 +113,15 @@ def _outcomes(record: Record) -> list[PairedOutcome]:
         if pair is not None:
             found.append(PairedOutcome(*turn, *pair))
     return found
+
+
+def _speed_pairs(record: Record) -> list[SpeedPair]:
+    baseline = record.evidence.of("baseline")
+    return [
+        SpeedPair(*turn, baseline[turn].response, exchange.response)
+        for turn, exchange in record.evidence.of("candidate").items()
+        if turn in baseline
+    ]
 
 
 def _power(record: Record, acceptance: Acceptance) -> str:

@@ -13,15 +13,15 @@ class GateOutcome:
     """The verdict of one run, and where its evidence lies.
 
     `codes` counts findings at severity error by code; `counts` holds how much was replayed,
-    skipped and judged, by name.
+    skipped and judged, by name. `store` and `report` are `None` where journals were judged offline.
     """
 
     run: str
     verdict: Verdict
     codes: Mapping[str, int]
     counts: Mapping[str, int]
-    store: Path
-    report: Path
+    store: Path | None
+    report: Path | None
     folder: Path
 
     @property
@@ -36,8 +36,8 @@ class GateOutcome:
             "verdict": self.verdict.verdict,
             "reasons": list(self.verdict.reasons),
             "codes": dict(self.codes),
-            "store": str(self.store),
-            "report": str(self.report),
+            "store": None if self.store is None else str(self.store),
+            "report": None if self.report is None else str(self.report),
             "counts": dict(self.counts),
             "bounds": [asdict(bound) for bound in self.verdict.bounds],
             "controls": [asdict(control) for control in self.verdict.controls],
@@ -45,7 +45,7 @@ class GateOutcome:
         }
 
     def print_summary(self) -> None:
-        """The summary a person reads, on stdout."""
+        """The summary a person reads, on stdout: from the store, or in plain lines without one."""
         from rich.console import Console
 
         from reports.store import Store
@@ -53,7 +53,16 @@ class GateOutcome:
         from reports.terminal import print_summary
 
         console = Console()
-        with Store.open(self.store) as store:
-            print_summary(read_summary(store, self.run), console)
-        console.print(f"report  {self.report}", markup=False, highlight=False)
-        console.print(f"store   {self.store}", markup=False, highlight=False)
+        if self.store is not None:
+            with Store.open(self.store) as store:
+                print_summary(read_summary(store, self.run), console)
+            console.print(f"report  {self.report}", markup=False, highlight=False)
+            console.print(f"store   {self.store}", markup=False, highlight=False)
+            return
+        lines = [f"{self.verdict.verdict.upper()}  {self.run}", *self.verdict.reasons]
+        lines += [
+            f"{bound.state:14} {bound.name}: {bound.message}" for bound in self.verdict.bounds
+        ]
+        lines += [f"{c.state:14} control {c.kind}: {c.detail}" for c in self.verdict.controls]
+        for line in lines:
+            console.print(line, markup=False, highlight=False)

@@ -15,6 +15,7 @@ from draftgate.gate.rows.judgement import (
     control_rows,
     finding_rows,
     pair_rows,
+    speed_rows,
 )
 from draftgate.gate.rows.setup import difference_rows, path_rows, session_rows, turn_rows
 from draftgate.gate.setup import tool_parser
@@ -51,7 +52,10 @@ def run_tables(record: Record, conclusion: Conclusion, counts: dict[str, int]) -
             pair_rows(run, record.greedy_turns, greedy.turns, conclusion.readings, evidence)
         ),
         findings=list(finding_rows(run, conclusion.findings, {})),
-        metrics=list(acceptance_rows(run, conclusion.acceptance.cells)),
+        metrics=[
+            *acceptance_rows(run, conclusion.acceptance.cells),
+            *speed_rows(run, conclusion.speed),
+        ],
         bounds=list(bound_rows(run, conclusion.verdict.bounds)),
         controls=list(control_rows(run, conclusion.controls)),
     )

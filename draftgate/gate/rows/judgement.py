@@ -10,6 +10,7 @@ from checks.greedy_judgement import TurnJudgement
 from checks.greedy_turn import GreedyTurn
 from checks.profile import Cell
 from checks.session_interval import Estimate
+from checks.speed import SpeedEstimate
 from checks.tool_outcome import tool_pair
 from draftgate.gate.evidence import Evidence, TurnId
 from draftgate.gate.reading import Reading
@@ -177,3 +178,40 @@ def acceptance_rows(run: str, cells: Sequence[Cell]) -> Iterator[dict[str, Any]]
                 "n": estimate.count,
                 "sessions": estimate.sessions,
             }
+
+
+SPEED_UNITS = {"ttft_ms": "ms", "tpot_ms": "ms", "user_tokens_per_s": "tokens/s"}
+
+
+def speed_rows(run: str, speed: Sequence[SpeedEstimate]) -> Iterator[dict[str, Any]]:
+    """Medians of both paths, and the speed-up with its interval, as metrics."""
+    for estimate in speed:
+        lower = estimate.metric != "user_tokens_per_s"
+        common = {
+            "run": run,
+            "dimension": "all",
+            "slice": "all",
+            "n": estimate.turns,
+            "sessions": estimate.sessions,
+        }
+        for path in ("baseline", "candidate"):
+            yield {
+                **common,
+                "name": estimate.metric,
+                "path": path,
+                "value": getattr(estimate, path),
+                "unit": SPEED_UNITS[estimate.metric],
+                "formula": "median over turns",
+                "better": "lower" if lower else "higher",
+            }
+        yield {
+            **common,
+            "name": f"speedup_{estimate.metric}",
+            "path": "both",
+            "value": estimate.speedup,
+            "low": estimate.low,
+            "high": estimate.high,
+            "unit": "ratio",
+            "formula": "exp(mean over turns of log(candidate's speed / baseline's)), by session",
+            "better": "higher",
+        }
