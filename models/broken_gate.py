@@ -19,10 +19,9 @@ from draftgate.gate.folder import RunFolder
 from draftgate.gate.gate import run_gate
 from draftgate.gate.paths import server_spec
 from draftgate.progress import reporter
+from models.perturbed import perturbed_copy
 from replay.cpus import cpu_shares
 from replay.server import Server
-
-from models.perturbed import perturbed_copy
 
 LAYER = 3
 NOISE = 1e-2

@@ -104,7 +104,7 @@ class Collector:
         for arm in ARMS_OF[path.name]:
             chosen = self.plain_sessions(chats) if arm == "plain" else chats
             if chosen:
-                self.results[path.name, arm] = self._run_arm(path, arm, chosen, limits)
+                self.run_arm(path, arm, chosen, limits, self.config.run.concurrency)
 
     def plain_sessions(self, chats: Sequence[SessionJobs]) -> list[SessionJobs]:
         """The share of the sessions that is also replayed as users send them; seeded."""
@@ -113,13 +113,15 @@ class Collector:
         chosen = random.Random(self.config.run.seed).sample(range(len(chats)), count)
         return [chats[i] for i in sorted(chosen)]
 
-    def _run_arm(
+    def run_arm(
         self,
         path: OpenPath,
         arm: str,
         chats: Sequence[SessionJobs],
         limits: dict[tuple[str, str], int],
-    ) -> ArmResult:
+        concurrency: int,
+    ) -> None:
+        """One arm, into its journal; finished turns are not sent again."""
         sessions = [
             [
                 self._job(path, arm, job, limits)
@@ -133,14 +135,14 @@ class Collector:
             path=path.name,
             arm=arm,
             urls=path.urls,
-            concurrency=self.config.run.concurrency,
+            concurrency=concurrency,
             api_key=path.api_key,
             timeout_s=self.config.run.timeout_s,
         )
         total = sum(len(session) for session in sessions)
         journal = self.folder.journal(path.name, arm)
         with self.reporter.step(f"{path.name}: replaying ({arm})", total) as advance:
-            return asyncio.run(
+            self.results[path.name, arm] = asyncio.run(
                 run_arm(plan, sessions, journal, progress=advance, check_alive=path.check_alive)
             )
 

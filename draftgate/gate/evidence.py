@@ -20,6 +20,9 @@ ARMS = (
     ("baseline", "aa"),
     ("candidate", "plain"),
     ("baseline", "plain"),
+    ("candidate", "rerun-1"),
+    ("candidate", "rerun-2"),
+    ("candidate", "rerun-alone"),
 )
 """Every arm a run may hold, as (path, arm)."""
 

@@ -24,6 +24,7 @@ from draftgate.gate.paths import PATHS, OpenPath, open_paths
 from draftgate.gate.plan import Plan, make_plan
 from draftgate.gate.questions import Questioner
 from draftgate.gate.record import Record
+from draftgate.gate.reruns import run_again, suspicious_turns
 from draftgate.gate.scoring import scoring_requests
 from draftgate.gate.setup import read_drafter_configs
 from draftgate.progress import Reporter
@@ -50,6 +51,11 @@ def run_gate(config: Config, reporter: Reporter, resume: str | None = None) -> G
             collector.run_path(baseline, plan.jobs, record.limits)
             record.drafter = read_drafter_configs(config)
             _ask(record, Questioner(baseline, folder, reporter), reporter)
+        suspicious = suspicious_turns(record)
+        if suspicious:
+            with opener.open("candidate") as candidate:
+                run_again(collector, candidate, record, suspicious)
+            record.evidence = read_evidence(folder)
     record.ended = datetime.now(UTC)
     return conclude(record, reporter)
 

@@ -19,6 +19,7 @@ from draftgate.gate.judging import PairJudgements, judge_controls, judge_pairs, 
 from draftgate.gate.pairs import LivePair, main_pairs, plain_pairs
 from draftgate.gate.reading import Reading, read_exchange
 from draftgate.gate.record import Record
+from draftgate.gate.reruns import labelled, recurrences
 from draftgate.gate.sampled import sampled_turns
 from draftgate.gate.setup import SetUp, judge_setup, server_facts, tool_parser
 
@@ -73,7 +74,7 @@ def judge(record: Record, reference: Sequence[ProfileRow] = ()) -> Conclusion:
     )
     whole = [
         *setup.findings,
-        *greedy.findings,
+        *labelled(greedy.findings, recurrences(record, greedy.findings)),
         *sampled.findings,
         *acceptance.findings,
         *behaviour.findings,

@@ -1,0 +1,61 @@
+"""``draftgate replay``: capture one path only, into a journal."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+@click.command()
+@click.argument("sessions", nargs=-1, type=click.Path())
+@click.option(
+    "-c",
+    "--config",
+    "file",
+    type=click.Path(path_type=Path),
+    default="draftgate.toml",
+    show_default=True,
+    help="Configuration.",
+)
+@click.option(
+    "--path",
+    type=click.Choice(("baseline", "candidate")),
+    required=True,
+    help="The path to capture.",
+)
+@click.option("--url", multiple=True, help="Attach to this URL (repeatable).")
+@click.option("--concurrency", type=click.IntRange(min=1), help="Sessions replayed side by side.")
+@click.option("--resume", metavar="RUN", help="Add to the folder of this run id.")
+@click.option("--json", "as_json", is_flag=True, help="One machine-readable object on stdout.")
+def command(
+    sessions: tuple[str, ...],
+    file: Path,
+    path: str,
+    url: tuple[str, ...],
+    concurrency: int | None,
+    resume: str | None,
+    as_json: bool,
+) -> int:
+    """Capture SESSIONS on one path.
+
+    The journal of the other path may be taken elsewhere, at another time; `draftgate check` judges
+    the two together. Ends with 0 where every turn was answered, 2 where the path could not be
+    replayed.
+    """
+    from draftgate.config_file import read_config
+    from draftgate.gate.single import replay_path
+    from draftgate.progress import reporter
+
+    run = {"sessions": sessions or None, "concurrency": concurrency}
+    overrides: dict[str, dict[str, Any]] = {
+        "run": {key: value for key, value in run.items() if value is not None},
+        path: {"urls": url} if url else {},
+    }
+    replayed = replay_path(read_config(file, overrides), path, reporter(), resume)
+    if as_json:
+        click.echo(json.dumps(replayed.as_json()))
+    else:
+        click.echo(f"{replayed.answered} turns answered, {replayed.failed} without an answer")
+        click.echo(f"journal {replayed.journal}")
+    return 0 if not replayed.failed else 2
