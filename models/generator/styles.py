@@ -15,12 +15,18 @@ Call = tuple[str, dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """Base of all agents. Each method gives the `(tool name, arguments)` of one action."""
+    """Base of all agents. Each method gives the `(tool name, arguments)` of one action.
+
+    `edits_by_diff`: how much context a diff shows is free; `reports_freely`: a report holds numbers
+    that the text does not give. Such calls are not determined by what stands before them.
+    """
 
     lex: Lexicon
 
     name: ClassVar[str] = ""
     definitions: ClassVar[Sequence[dict[str, Any]]] = ()
+    edits_by_diff: ClassVar[bool] = False
+    reports_freely: ClassVar[bool] = False
 
     def system(self, thinks: bool) -> str:
         raise NotImplementedError
@@ -133,6 +139,8 @@ class IssueStyle(Style):
 class ApiStyle(Style):
     name = "api"
     definitions = tools.API_AGENT
+    edits_by_diff = True
+    reports_freely = True
 
     def system(self, thinks: bool) -> str:
         return "Coding API. Use tools." + (" Think first, in <think>." if thinks else "")
@@ -176,6 +184,8 @@ class ApiStyle(Style):
 class OpsStyle(Style):
     name = "ops"
     definitions = tools.OPS_AGENT
+    edits_by_diff = True
+    reports_freely = True
 
     def system(self, thinks: bool) -> str:
         extra = "- think in <think> tags before acting\n" if thinks else ""

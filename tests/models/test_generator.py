@@ -85,7 +85,15 @@ def test_fences_of_every_language_occur(mark):
 
 @pytest.mark.parametrize(
     "mark",
-    ["Traceback (most recent call last)", "--- FAIL:", "● test_", "no such file", "🚀", "\\t", "\\\""],
+    [
+        "Traceback (most recent call last)",
+        "--- FAIL:",
+        "● test_",
+        "no such file",
+        "🚀",
+        "\\t",
+        '\\"',
+    ],
 )
 def test_traces_errors_unicode_and_escapes_occur(mark):
     assert any(mark in text_of(record) for record in SESSIONS)

@@ -61,7 +61,9 @@ def test_each_marker_is_one_token(tokenizer, marker):
     assert tokenizer(marker)["input_ids"] == [tokenizer.convert_tokens_to_ids(marker)]
 
 
-@pytest.mark.parametrize("text", ["naïve 🚀 日本\n\t x", 'a "b" \\n \u2028 c', "  two  ", "１２３ 12"])
+@pytest.mark.parametrize(
+    "text", ["naïve 🚀 日本\n\t x", 'a "b" \\n \u2028 c', "  two  ", "１２３ 12"]
+)
 def test_any_text_survives(tokenizer, text):
     assert tokenizer.decode(tokenizer(text)["input_ids"]) == text
 

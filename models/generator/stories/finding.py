@@ -27,7 +27,8 @@ def explore(s: Session) -> None:
             ]
         )
     )
-    if lex.chance(0.5):
+    listed = lex.chance(0.5)
+    if listed:
         s.act(
             lex.one(["", f"I'll list {folder}.", prose.aside(lex)]),
             f"what is in {folder}",
@@ -40,7 +41,7 @@ def explore(s: Session) -> None:
         ),
         f"to find {file.symbol}",
         [(style.grep(file.symbol, folder), results.grep_hits(lex, file))],
-        determined=True,
+        determined=listed,
     )
     if lex.chance(0.25):
         wrong = file.path.replace(".", f"_{lex.noun()}.")
@@ -98,7 +99,7 @@ def lookup(s: Session) -> None:
         prose.asides(lex, 1),
         f"to report {key}",
         [(style.report(key, file.path, line, owner), lex.one(["accepted", "filed", "ok"]))],
-        determined=True,
+        determined=not style.reports_freely,
     )
     s.reply(lex.one([f"Filed {key} for {owner}.", f"Done. {prose.aside(lex)}"]), "to close")
 

@@ -59,7 +59,7 @@ def repair(s: Session) -> None:
                 lex.one(["ok", f"{file.path} updated", "Applied 1 hunk."]),
             )
         ],
-        determined=True,
+        determined=not style.edits_by_diff,
     )
     if lex.chance(0.4):
         s.act(
@@ -112,7 +112,7 @@ def repair(s: Session) -> None:
             "",
             f"to report {key}",
             [(style.report(key, file.path, fix.line, owner), "accepted")],
-            determined=True,
+            determined=not style.reports_freely,
         )
     s.reply(
         lex.one(

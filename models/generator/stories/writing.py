@@ -83,7 +83,7 @@ def configure(s: Session) -> None:
         prose.asides(lex, 1),
         f"line {made.line}",
         [(style.edit(file.path, made.old, made.new, made.diff), "ok")],
-        determined=True,
+        determined=not style.edits_by_diff,
     )
     s.act("", "git status", [(style.git("status", "--short"), f" M {file.path}")], determined=False)
     s.reply(
