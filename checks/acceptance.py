@@ -12,7 +12,7 @@ Rows with fewer than 100 drafts on either side, or whose counters contradict eac
 judged; without a reference none of these codes arises.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -37,6 +37,14 @@ DEEP_LOST_SHARE = Fraction(60, 100)
 JUDGED = (ACCEPTANCE_DEAD, ACCEPTANCE_COLLAPSE, ACCEPTANCE_STICKY, ACCEPTANCE_DEPTH_DECAY)
 
 Pair = tuple[ProfileRow, ProfileRow]
+"""A row and the reference row it is compared with."""
+
+Certain = Callable[[Pair, int], bool]
+"""Whether c_i of a pair (its second argument is i) differs by more than chance."""
+
+
+def _always(pair: Pair, position: int) -> bool:
+    return True
 
 
 def judge_profile(acceptance: Mapping[str, Any]) -> list[Finding | NotJudged]:
@@ -60,13 +68,30 @@ def judge_profile(acceptance: Mapping[str, Any]) -> list[Finding | NotJudged]:
 
 
 def compare_profiles(
-    profile: Sequence[ProfileRow], reference: Sequence[ProfileRow]
+    profile: Sequence[ProfileRow], reference: Sequence[ProfileRow], certain: Certain = _always
 ) -> list[Finding | NotJudged]:
-    """The ACCEPTANCE_* codes of `profile` against `reference`, and the rows not judged."""
+    """The ACCEPTANCE_* codes of `profile` against `reference`, and the rows not judged.
+
+    `certain` may ask more of a lost share than that it is beyond its limit; a case file asks no
+    more.
+    """
     if not profile:
         return []
     if not reference:
         return [NotJudged(code, "no reference profile") for code in JUDGED]
+    pairs, not_judged = pair_rows(profile, reference)
+    seen = _dead(pairs) or [
+        *_collapse(pairs, certain),
+        *_sticky(pairs, certain),
+        *_depth_decay(pairs, certain),
+    ]
+    return [*seen, *not_judged]
+
+
+def pair_rows(
+    profile: Sequence[ProfileRow], reference: Sequence[ProfileRow]
+) -> tuple[list[Pair], list[NotJudged]]:
+    """Each row with its reference row, and why the others have none that serves."""
     pairs: list[Pair] = []
     not_judged: list[NotJudged] = []
     for row in profile:
@@ -76,8 +101,7 @@ def compare_profiles(
             not_judged += [NotJudged(code, f"{row.name}: {reason}") for code in JUDGED]
         else:
             pairs.append((row, partner))
-    seen = _dead(pairs) or [*_collapse(pairs), *_sticky(pairs), *_depth_decay(pairs)]
-    return [*seen, *not_judged]
+    return pairs, not_judged
 
 
 def _partner(row: ProfileRow, reference: Iterable[ProfileRow]) -> ProfileRow | None:
@@ -126,15 +150,15 @@ def _healthy(pair: Pair) -> bool | None:
     return None if share is None else share >= HEALTHY_SHARE
 
 
-def _collapse(pairs: Iterable[Pair]) -> list[Finding]:
+def _collapse(pairs: Iterable[Pair], certain: Certain) -> list[Finding]:
     return [
         Finding(ACCEPTANCE_COLLAPSE, _lost(pair, 0), detail=_evidence(pair))
         for pair in pairs
-        if _healthy(pair) is False
+        if _healthy(pair) is False and certain(pair, 0)
     ]
 
 
-def _sticky(pairs: Iterable[Pair]) -> list[Finding]:
+def _sticky(pairs: Iterable[Pair], certain: Certain) -> list[Finding]:
     healthy_at: dict[tuple[str, str], int] = {}
     seen = []
     for pair in sorted((p for p in pairs if p[0].visit is not None), key=lambda p: p[0].visit or 0):
@@ -142,13 +166,13 @@ def _sticky(pairs: Iterable[Pair]) -> list[Finding]:
         key = (row.boundary, row.context_bucket)
         if _healthy(pair):
             healthy_at.setdefault(key, row.visit or 0)
-        elif _healthy(pair) is False and key in healthy_at:
+        elif _healthy(pair) is False and key in healthy_at and certain(pair, 0):
             message = f"{_lost(pair, 0)}; it was healthy at visit {healthy_at[key]}"
             seen.append(Finding(ACCEPTANCE_STICKY, message, detail=_evidence(pair)))
     return seen
 
 
-def _depth_decay(pairs: Iterable[Pair]) -> list[Finding]:
+def _depth_decay(pairs: Iterable[Pair], certain: Certain) -> list[Finding]:
     seen = []
     for pair in pairs:
         first = _share(pair, 0)
@@ -156,7 +180,7 @@ def _depth_decay(pairs: Iterable[Pair]) -> list[Finding]:
             continue
         for position in range(1, len(pair[0].accepted_per_pos)):
             share = _share(pair, position)
-            if share is not None and share < DEEP_LOST_SHARE:
+            if share is not None and share < DEEP_LOST_SHARE and certain(pair, position):
                 message = _lost(pair, position)
                 seen.append(Finding(ACCEPTANCE_DEPTH_DECAY, message, detail=_evidence(pair)))
                 break

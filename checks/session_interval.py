@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
+from checks.sessions import resampling_weights
+
 Matrix = npt.NDArray[np.float64]
 Statistic = Callable[[Matrix], Matrix]
 """Sums, shape (draws, columns) → the statistic of each draw, shape (draws,)."""
@@ -99,9 +101,7 @@ def _jackknife(
 def _bootstrap(
     statistic: Statistic, sums: Matrix, level: float, seed: int, draws: int
 ) -> tuple[float, float]:
-    n = len(sums)
-    weights = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=draws)
-    drawn = statistic(weights @ sums)
+    drawn = statistic(resampling_weights(len(sums), draws, seed) @ sums)
     tail = (1 - level) / 2 * 100
     low, high = np.percentile(drawn[np.isfinite(drawn)], [tail, 100 - tail])
     return float(low), float(high)

@@ -17,14 +17,19 @@ UNLIMITED = 1 << 30
 
 
 def ngram_proposer(drafting: Drafting) -> Propose | None:
-    """The proposer of this drafter; `None` where it is not n-gram or its limits are not known.
+    """The proposer of this drafter.
 
-    Raises ImportError where vLLM is not installed.
+    `None` where it is not n-gram, its limits are not known, or vLLM is not installed.
     """
     low, high, k = drafting.lookup_min, drafting.lookup_max, drafting.k
     if drafting.method != "ngram" or low is None or high is None or k is None:
         return None
-    from vllm.v1.spec_decode.ngram_proposer import _find_longest_matched_ngram_and_propose_tokens
+    try:
+        from vllm.v1.spec_decode.ngram_proposer import (
+            _find_longest_matched_ngram_and_propose_tokens,
+        )
+    except ImportError:
+        return None
 
     def propose(tokens: Sequence[int]) -> Sequence[int]:
         found = _find_longest_matched_ngram_and_propose_tokens(

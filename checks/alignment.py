@@ -1,0 +1,24 @@
+"""The engine steps of a response, by the surest way its drafter allows."""
+
+from checks.drafting import Drafting
+from checks.ngram_steps import Propose, recompute
+from checks.steps import Steps, Unaligned, reconcile, step_facts
+from traces.response import Response
+
+
+def align(
+    response: Response, drafting: Drafting, propose: Propose | None = None
+) -> Steps | Unaligned:
+    """Steps reconciled to the token, or the reason why they are not.
+
+    With `propose` (`checks.vllm_ngram.ngram_proposer`) and token ids on the wire, the drafts are
+    recomputed, which places the steps that drafted nothing and gives the draft ids. Otherwise the
+    counts must leave one reading.
+    """
+    facts = step_facts(response)
+    if isinstance(facts, Unaligned):
+        return facts
+    prompt, output = response.prompt_token_ids, response.token_ids
+    if propose is None or prompt is None or output is None:
+        return reconcile(facts, drafting)
+    return recompute(facts, drafting, prompt, output, propose)
