@@ -1,0 +1,47 @@
+"""The noise floor, and the bounds it gives."""
+
+import numpy as np
+import pytest
+
+from checks.noise import measure_noise
+from checks.policy import Policy
+
+POLICY = Policy(calibration_tokens=10_000)
+
+
+def _noise(learn, test=()):
+    return measure_noise("decode", [np.asarray(learn, float)], [np.asarray(test, float)], POLICY)
+
+
+def test_too_few_tokens_leave_the_floors() -> None:
+    found = _noise([0.2] * 9_999)
+    assert (found.calibrated, found.hard, found.soft) == (False, 1.0, 0.30)
+    assert found.maximum == 0.2
+
+
+@pytest.mark.parametrize(
+    ("largest", "hard", "soft"),
+    [(0.1, 1.0, 0.30), (0.4, 1.6, 0.4), (0.45, 1.8, 0.45), (2.0, 4.0, 2.0)],
+)
+def test_bounds_follow_the_quantile(largest: float, hard: float, soft: float) -> None:
+    # the 99.99% quantile of 10,000 values, upper order statistic, is the second largest or above
+    found = _noise([0.0] * 9_998 + [largest] * 2)
+    assert found.quantile == largest
+    assert (found.hard, found.soft) == pytest.approx((hard, soft))
+    assert found.too_noisy is None
+
+
+def test_a_baseline_above_its_own_bound_is_too_noisy() -> None:
+    found = _noise([0.0] * 10_000, [1.2])
+    assert "above the hard bound" in found.too_noisy
+
+
+def test_a_baseline_with_frequent_large_regrets_is_too_noisy() -> None:
+    found = _noise([0.0] * 9_980 + [0.6] * 20)
+    assert "99.9%" in found.too_noisy
+    assert _noise([0.0] * 400 + [0.6]).too_noisy is None
+
+
+def test_no_tokens_measure_nothing() -> None:
+    found = _noise([])
+    assert (found.maximum, found.upper, found.quantile) == (None, None, None)

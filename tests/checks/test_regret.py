@@ -1,0 +1,123 @@
+"""Regret from listed log probabilities."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from checks.argmax import not_argmax
+from checks.forks import bf16_grid, first_divergence, fork_at
+from checks.regret import listed_logprob, regret_at, scored_regrets, stream_regrets
+from checks.scored import ScoreError, scored_of
+from evidence.synthetic import response_of
+from traces.response import Token, TopLogprob
+from traces.score import Score
+
+
+def _token(own: int, *listed: tuple[int, float]) -> Token:
+    values = dict(listed)
+    return Token(own, str(own), values[own], tuple(TopLogprob(i, None, p) for i, p in listed))
+
+
+def test_regret_is_the_gap_to_the_best() -> None:
+    token = _token(1, (1, -0.5), (2, -1.25), (3, -4.0))
+    assert regret_at(token, 1) == (0.0, False)
+    assert regret_at(token, 2) == (0.75, False)
+
+
+def test_a_missing_token_has_at_most_what_is_left() -> None:
+    token = _token(1, (1, math.log(0.7)), (2, math.log(0.2)))
+    value, bounded = regret_at(token, 9)
+    assert bounded
+    assert value == pytest.approx(math.log(0.7) - math.log(0.1))
+
+
+def test_a_list_that_sums_to_one_leaves_almost_nothing() -> None:
+    token = _token(1, (1, math.log(0.75)), (2, math.log(0.25)))
+    assert listed_logprob(token, 9) == (pytest.approx(math.log(1e-6)), True)
+
+
+def test_nothing_listed_is_not_known() -> None:
+    assert regret_at(Token(1), 1) is None
+    assert regret_at(Token(1, logprob=-0.1), 2) is None
+    assert regret_at(_token(1, (1, -0.1), (2, -3.0)), None) is None
+
+
+@given(st.lists(st.floats(0.01, 1), min_size=3, max_size=8), st.integers(2, 7))
+def test_the_bound_never_exceeds_the_truth(weights: list[float], shown: int) -> None:
+    probs = sorted((w / sum(weights) for w in weights), reverse=True)
+    listed = [(i, math.log(p)) for i, p in enumerate(probs)][: min(shown, len(probs) - 1)]
+    hidden = len(listed)
+    value, bounded = regret_at(_token(0, *listed), hidden)
+    truth = math.log(probs[0]) - math.log(probs[hidden])
+    assert bounded
+    assert value <= truth + 1e-6
+
+
+def test_free_regrets_end_with_the_first_divergence() -> None:
+    stream = [_token(1, (1, -0.1), (2, -2.6)), _token(3, (3, -0.2), (4, -1.2)), _token(5, (5, 0.0))]
+    free = stream_regrets((1, 4, 9), stream, 1)
+    assert free.values.tolist() == pytest.approx([0.0, 1.0])
+    assert (free.start, free.shape) == (0, "decode")
+    assert stream_regrets((1,), [Token(1)], None) is None
+
+
+@given(st.lists(st.integers(0, 2), max_size=8), st.lists(st.integers(0, 2), max_size=8))
+def test_first_divergence(left: list[int], right: list[int]) -> None:
+    at = first_divergence(left, right)
+    assert at == first_divergence(right, left)
+    if at is None:
+        assert left == right
+    else:
+        assert left[:at] == right[:at]
+        assert left[at : at + 1] != right[at : at + 1]
+
+
+def test_scores_belong_to_the_tokens_they_came_for() -> None:
+    score = Score("scored", (-0.5, -3.0), (-0.5, -1.0), (7, 9))
+    scored = scored_of(score, (6, 7, 8), start=1)
+    assert scored_regrets(scored, 1).values.tolist() == [0.0, 2.0]
+    assert scored_regrets(scored, 2).values.tolist() == [2.0]
+    assert scored_regrets(scored, 2).start == 2
+    assert scored_of(Score("too_long"), (6, 7)) is None
+    with pytest.raises(ScoreError, match="2 scores for 3 tokens"):
+        scored_of(score, (6, 7, 8))
+
+
+def test_a_fork_tells_both_sides() -> None:
+    ours = [_token(4, (4, -0.6), (3, -0.85), (8, -3.1))]
+    theirs = [_token(3, (3, -0.6), (4, -0.85), (8, -3.225))]
+    fork = fork_at(ours, theirs, 0, "near_tie")
+    assert fork.regret == pytest.approx(0.25)
+    assert fork.margin == pytest.approx(0.25)
+    assert fork.ulp == pytest.approx(2.0)
+    assert [entry[0] for entry in fork.candidate_top] == [4, 3]
+    assert fork_at(ours, theirs, 1, "near_tie") is None
+
+
+@given(
+    st.lists(st.integers(0, 40), min_size=3, max_size=6),
+    st.sampled_from([0.25, 0.125, 0.0625, 0.03125]),
+    st.floats(-3, 0),
+)
+def test_the_bf16_grid_divides_every_gap(steps: list[int], grid: float, top: float) -> None:
+    values = [float(np.float32(top - step * grid)) for step in steps]
+    found = bf16_grid(values)
+    assert found is not None
+    assert found >= grid or len(set(steps)) == 1
+
+
+def test_float32_logits_have_no_grid() -> None:
+    assert bf16_grid([-0.1234567, -1.7654321, -2.3456789]) is None
+    assert bf16_grid([-0.5, -1.0]) is None
+
+
+def test_a_token_below_its_own_list_is_no_argmax() -> None:
+    right = _token(1, (1, -0.5), (2, -0.5))
+    wrong = _token(2, (2, -0.6), (1, -0.5))
+    alone = _token(2, (2, -0.6))
+    response = response_of((1,), [right, wrong, alone])
+    assert not_argmax(response, 1e-5) == (1,)
+    assert not_argmax(response, 0.2) == ()

@@ -1,0 +1,78 @@
+"""Speed, paired by turn."""
+
+from dataclasses import replace
+
+import pytest
+
+from checks.recurrence import recurrence
+from checks.speed import SpeedPair, break_even, compare_speed, merged_share, saturation
+from evidence.synthetic import SyntheticModel, response_of
+from traces.response import Chunk, Response, Token, Usage
+
+
+def _stream(first_ms: float, step_ms: float, tokens: int, per_chunk: int = 1) -> Response:
+    """A stream whose first token comes after `first_ms`, then a chunk per step."""
+    sizes = [1] + [per_chunk] * ((tokens - 1) // per_chunk)
+    chunks = tuple(Chunk(first_ms + i * step_ms, size, size, True) for i, size in enumerate(sizes))
+    plain = response_of((1,), ())
+    return replace(plain, chunks=chunks, usage=Usage(1, sum(sizes)))
+
+
+def _pairs(step_ms: float, per_chunk: int) -> list[SpeedPair]:
+    return [
+        SpeedPair(f"s{i % 25}", f"t{i}", _stream(50, 10, 31), _stream(50, step_ms, 31, per_chunk))
+        for i in range(100)
+    ]
+
+
+def test_three_tokens_per_step_at_one_and_a_half_times_the_cost_is_twice_as_fast() -> None:
+    ttft, tpot, user = compare_speed(_pairs(15.0, 3), seed=0)
+    assert ttft.speedup == pytest.approx(1.0)
+    assert (tpot.baseline, tpot.candidate) == pytest.approx((10.0, 5.0))
+    assert (tpot.speedup, tpot.low, tpot.high) == pytest.approx((2.0, 2.0, 2.0))
+    assert user.baseline == pytest.approx(31 / 0.350)
+    assert user.speedup == pytest.approx(350 / 200)
+    assert (user.turns, user.sessions) == (100, 25)
+
+
+def test_the_interval_comes_from_sessions_not_turns() -> None:
+    mixed = [
+        SpeedPair(f"s{s}", f"t{t}", _stream(50, 10, 31), _stream(50, 5 if s % 2 else 10, 31))
+        for s in range(30)
+        for t in range(40)
+    ]
+    tpot = compare_speed(mixed, seed=0)[1]
+    assert tpot.speedup == pytest.approx(2**0.5)
+    # standard error of a mean of 30 values of 0 or log 2: log(2) / 2 / sqrt(30)
+    assert tpot.high / tpot.low == pytest.approx(2 ** (2 * 1.96 / 2 / 30**0.5), rel=0.06)
+
+
+def test_turns_that_one_path_refused_are_left_out() -> None:
+    refused = replace(_stream(50, 10, 31), status=400)
+    ttft, *_ = compare_speed([SpeedPair("s", "t", _stream(50, 10, 31), refused)], seed=0)
+    assert (ttft.turns, ttft.speedup) == (0, None)
+
+
+def test_a_saturated_client_is_told() -> None:
+    assert merged_share([_stream(50, 10, 31)]) == 0
+    assert saturation([_stream(50, 10, 31)]) is None
+    assert "merged" in saturation([_stream(50, 10, 31, per_chunk=2)])
+    assert merged_share([]) is None
+
+
+def test_break_even() -> None:
+    # log2(1) = 0 and log2(16) = 4; from 2.0 to 0.5 the logarithm crosses 0 half way: 4
+    assert break_even({1: 2.0, 16: 0.5}) == pytest.approx(4.0)
+    assert break_even({1: 2.03, 4: 1.71, 16: 1.66}) is None
+    assert break_even({4: 0.9, 16: 0.8}) == 4.0
+    assert break_even({}) is None
+
+
+def test_recurrence() -> None:
+    first = SyntheticModel().stream((1,), 6, "candidate")
+    other = replace(first, tokens=(*first.tokens[:3], Token(199), *first.tokens[4:]))
+    assert recurrence(first, 3, [first, first]).label == "deterministic"
+    assert recurrence(first, 3, [first, other]).label == "intermittent"
+    assert recurrence(first, 2, [first, other]).label == "deterministic"
+    assert recurrence(first, 3, []).label is None
+    assert recurrence(first, 3, [other]).label == "intermittent"
