@@ -6,6 +6,7 @@ for file in import_files(["logs/", "run.traj", "-"]):
     print(file.as_json())
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -40,9 +41,10 @@ class Counts:
 
 @dataclass(slots=True)
 class ImportedFile:
-    """One file of an import. `format` is None where no reader fits; `error` then says why.
+    """One file of an import. `format` is None where no reader fits.
 
-    `sessions` can be read once. `scores` are the shares by which formats were told apart.
+    `reason` says why nothing can be replayed, where that is so. `sessions` can be read once.
+    `scores` are the shares by which formats were told apart.
     """
 
     file: str
@@ -51,7 +53,7 @@ class ImportedFile:
     ledger: Ledger = field(default_factory=Ledger)
     counts: Counts = field(default_factory=Counts)
     scores: dict[str, float] = field(default_factory=dict)
-    error: str | None = None
+    reason: str | None = None
     fix: str | None = None
 
     @property
@@ -85,7 +87,7 @@ class ImportedFile:
         }
         if self.ledger.unlisted:
             entry["warnings_unlisted"] = self.ledger.unlisted
-        return entry | ({"error": self.error} if self.error else {})
+        return entry | ({"reason": self.reason} if self.reason else {})
 
 
 def import_files(
@@ -99,7 +101,7 @@ def import_files(
 
     `format` takes a reader by name instead of recognising the format. A session id that came
     before gets a suffix, so that ids are unique in the import. Raises InputError for a path that
-    does not exist or a format that is not known; a file no reader fits is yielded with its `error`.
+    does not exist or a format that is not known; a file no reader fits is yielded with its `reason`.
     """
     reader = None
     if format is not None and (reader := reader_named(format)) is None:
@@ -107,8 +109,7 @@ def import_files(
         raise InputError(f"no session format is called {format!r}", f"use one of: {known}")
     ids: dict[str, int] = {}
     for file in expand(paths):
-        with file:
-            yield _imported(file, reader, blobs or BlobStore(), tags or {}, ids)
+        yield _imported(file, reader, blobs or BlobStore(), tags or {}, ids)
 
 
 def _imported(
@@ -125,16 +126,16 @@ def _imported(
             choice = choose(source.sample)
             reader, scores = choice.reader, choice.scores
     except DraftgateError as error:
-        return ImportedFile(file.name, None, iter(()), error=str(error), fix=error.fix)
+        return ImportedFile(file.name, None, iter(()), reason=str(error), fix=error.fix)
     if reader is None:
         empty = not source.head.strip()
         why = "the file is empty" if empty else "no known session format matches"
         fix = "see `draftgate inspect FILE` for what was tried, or convert it to chat messages"
         return ImportedFile(
-            file.name, None, iter(()), source.ledger, scores=scores, error=why, fix=fix
+            file.name, None, iter(()), source.ledger, scores=scores, reason=why, fix=fix
         )
     imported = ImportedFile(file.name, reader.format, iter(()), source.ledger, scores=scores)
-    imported.error = reader.unsupported
+    imported.reason = reader.unsupported
     intake = Intake(source, reader.format, blobs, tags)
     imported.sessions = _counted(imported, reader, intake, ids)
     return imported
@@ -143,6 +144,7 @@ def _imported(
 def _counted(
     imported: ImportedFile, reader: Reader, intake: Intake, ids: dict[str, int]
 ) -> Iterator[Session]:
+    unusable: Counter[str] = Counter()
     try:
         for session in reader.read(intake):
             seen = ids.get(session.session_id, 0)
@@ -153,7 +155,18 @@ def _counted(
                     update={"session_id": f"{session.session_id}~{seen + 1}"}
                 )
             imported.counts.add(session)
+            unusable.update(turn.skip_reason for turn in session.turns if turn.skip_reason)
             yield session
     except DraftgateError as error:
-        imported.error, imported.fix = str(error), error.fix
+        imported.reason, imported.fix = str(error), error.fix
         imported.ledger.warn("unreadable", None, str(error))
+    if not imported.counts.replayable and imported.reason is None:
+        imported.reason = _why_nothing(unusable, imported.skipped)
+
+
+def _why_nothing(turns: Mapping[str, int], rows: Mapping[str, int]) -> str:
+    """One line that says why a file of a known format gives nothing to replay."""
+    counts = turns or rows
+    found = ", ".join(f"{reason}: {count}" for reason, count in list(counts.items())[:5])
+    what = "turns that cannot be replayed" if turns else "no response of a model in it"
+    return f"{what} ({found})" if found else what

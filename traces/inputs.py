@@ -1,12 +1,12 @@
 """The files that a user's paths name: files, folders, globs, standard input."""
 
+import atexit
 import glob
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 
 from traces.errors import InputError
 
@@ -16,23 +16,10 @@ COPY_BYTES = 1 << 20
 
 @dataclass(slots=True)
 class InputFile:
-    """`name` is what messages call the file. As a context it removes a spool file at the end."""
+    """`name` is what messages call the file at `path`."""
 
     path: Path
     name: str
-    is_spool: bool = False
-
-    def __enter__(self) -> "InputFile":
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self.is_spool:
-            self.path.unlink(missing_ok=True)
 
 
 def expand(paths: Iterable[str]) -> Iterator[InputFile]:
@@ -76,8 +63,13 @@ def _is_hidden(path: Path) -> bool:
 
 
 def _spooled_stdin() -> InputFile:
-    """Standard input copied to a file, since recognising a format needs its first rows twice."""
+    """Standard input copied to a file, which goes when the process ends.
+
+    Recognising a format needs the first rows twice.
+    """
     with tempfile.NamedTemporaryFile(prefix="draftgate-stdin-", delete=False) as spool:
         while block := sys.stdin.buffer.read(COPY_BYTES):
             spool.write(block)
-    return InputFile(Path(spool.name), STDIN, is_spool=True)
+    path = Path(spool.name)
+    atexit.register(path.unlink, missing_ok=True)
+    return InputFile(path, STDIN)

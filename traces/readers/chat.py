@@ -61,7 +61,11 @@ class ChatReader:
         if role is None:
             return []
         content = next(
-            (message[key] for key in ("content", "value", "text") if message.get(key) is not None),
+            (
+                message[key]
+                for key in ("content", "parts", "value", "text")
+                if message.get(key) is not None
+            ),
             None,
         )
         if role == "system" and content is None:

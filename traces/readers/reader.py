@@ -1,7 +1,7 @@
 """What a reader of a format is."""
 
 from collections.abc import Iterator
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 from traces.readers.intake import Intake
 from traces.readers.source import Sample
@@ -16,12 +16,19 @@ class Reader(Protocol):
     content. A format without text to replay sets `unsupported` to the reason.
     """
 
-    format: ClassVar[str]
-    unsupported: ClassVar[str | None] = None
+    @property
+    def format(self) -> str:
+        """Name of the format."""
 
-    def match(self, sample: Sample) -> float: ...
+    @property
+    def unsupported(self) -> str | None:
+        """Why no session can be made of this format, if none can."""
 
-    def read(self, intake: Intake) -> Iterator[Session]: ...
+    def match(self, sample: Sample) -> float:
+        """How well the sample fits, 0 to 1."""
+
+    def read(self, intake: Intake) -> Iterator[Session]:
+        """The sessions of the file, one at a time."""
 
 
 def share(sample: Sample, fits: int) -> float:

@@ -2,15 +2,57 @@
 
 from dataclasses import dataclass
 
+from traces.readers.adp import Adp
+from traces.readers.aider import Aider
+from traces.readers.atif import Atif
 from traces.readers.canonical import Canonical
 from traces.readers.chat_rows import ChatRows
 from traces.readers.claude_code import ClaudeCode
+from traces.readers.cline import Cline
 from traces.readers.codex import Codex
+from traces.readers.codex_exec import CodexExec
+from traces.readers.copilot_cli import CopilotCli
+from traces.readers.gemini import Gemini
+from traces.readers.goose import Goose
+from traces.readers.kimi import Kimi
+from traces.readers.mini_swe_agent import MiniSweAgent
+from traces.readers.opencode import Opencode
+from traces.readers.openhands import OpenHands
+from traces.readers.otel import Otel
+from traces.readers.pi import Pi
+from traces.readers.prompts import Prompts
+from traces.readers.qwen_code import QwenCode
 from traces.readers.reader import Reader
+from traces.readers.request_logs import RequestLogs
 from traces.readers.source import Sample
 from traces.readers.swe_agent import SweAgent
+from traces.readers.unsupported import UNSUPPORTED
 
-READERS: tuple[Reader, ...] = (Canonical(), ClaudeCode(), Codex(), SweAgent(), ChatRows())
+READERS: tuple[Reader, ...] = (
+    Canonical(),
+    QwenCode(),
+    ClaudeCode(),
+    Codex(),
+    CodexExec(),
+    SweAgent(),
+    MiniSweAgent(),
+    OpenHands(),
+    Atif(),
+    Gemini(),
+    Opencode(),
+    Cline(),
+    Goose(),
+    Pi(),
+    CopilotCli(),
+    Kimi(),
+    Aider(),
+    RequestLogs(),
+    Otel(),
+    Adp(),
+    ChatRows(),
+    *UNSUPPORTED,
+    Prompts(),
+)
 """In order of preference where two formats fit equally well: the more particular first."""
 
 LEAST_SHARE = 0.2

@@ -1,0 +1,120 @@
+"""One recorded request with its answer, of any of the three chat APIs."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from traces.blobs import BlobStore
+from traces.readers.chat import ChatReader
+from traces.readers.claude_rows import FINISH
+from traces.readers.content import content_parts
+from traces.readers.items import Answer, Item, Replaced, Said
+from traces.readers.openai_answer import openai_usage, sampling_of
+from traces.readers.responses import ResponsesReader
+from traces.readers.shapes import items, mapping, mappings, text, text_or_none
+
+
+@dataclass(slots=True)
+class Exchange:
+    """`prompt` is what was sent, `answer` what came back (None if it was not kept).
+
+    `session` is an id that the log gives to what belongs together, if any.
+    """
+
+    prompt: list[Item]
+    answer: Answer | None
+    tools: Any
+    row: int
+    session: str | None = None
+    tags: dict[str, str] = field(default_factory=dict)
+
+
+def is_request(body: dict[str, Any]) -> bool:
+    """Whether `body` is a request of chat completions, Responses or Anthropic Messages."""
+    if isinstance(body.get("messages"), list):
+        return True
+    return "input" in body and "model" in body and isinstance(body["input"], list | str)
+
+
+def read_exchange(
+    body: dict[str, Any], answer: dict[str, Any], row: int, blobs: BlobStore
+) -> Exchange:
+    """The exchange of a request body and an answer body, whichever API they are of."""
+    if "input" in body and "messages" not in body:
+        found = _responses(body, answer, row, blobs)
+    else:
+        found = _chat(body, answer, row, blobs)
+    if found.answer is not None:
+        given = found.answer
+        given.rows = (row,)
+        given.model = text_or_none(answer.get("model")) or text_or_none(body.get("model"))
+        given.response_id = text_or_none(answer.get("id"))
+        given.usage = openai_usage(answer.get("usage"))
+        given.sampling = sampling_of(body)
+        for name in ("tool_choice", "parallel_tool_calls", "response_format"):
+            if body.get(name) is not None:
+                given.facts[name] = body[name]
+        _translate_tool_choice(given)
+    return found
+
+
+def _chat(body: dict[str, Any], answer: dict[str, Any], row: int, blobs: BlobStore) -> Exchange:
+    prompt: list[Item] = []
+    if body.get("system") is not None:
+        prompt.append(Said("system", content_parts(body["system"], blobs), "harness", (row,)))
+    prompt += ChatReader(blobs).items(body.get("messages"), (row,))
+    choice = next(iter(mappings(answer.get("choices"))), {})
+    message = mapping(choice.get("message"))
+    if not message and isinstance(answer.get("content"), list | str):
+        message = {"content": answer["content"]}
+    if not message:
+        return Exchange(prompt, None, body.get("tools", body.get("functions")), row)
+    found = ChatReader(blobs).message({**message, "role": "assistant"}, (row,))[0]
+    assert isinstance(found, Answer)
+    reason = text(choice.get("finish_reason")) or text(answer.get("stop_reason"))
+    found.finish_reason = FINISH.get(reason, reason) or None
+    return Exchange(prompt, found, body.get("tools", body.get("functions")), row)
+
+
+def _responses(
+    body: dict[str, Any], answer: dict[str, Any], row: int, blobs: BlobStore
+) -> Exchange:
+    sent = ResponsesReader(blobs)
+    if text(body.get("instructions")):
+        sent.said(Said("system", content_parts(body["instructions"], blobs), "harness", (row,)))
+    if isinstance(body.get("input"), str):
+        sent.said(Said("user", content_parts(body["input"], blobs), "human", (row,)))
+    for item in mappings(body.get("input")):
+        sent.add(item, (row,))
+    came = ResponsesReader(blobs)
+    for item in mappings(answer.get("output")):
+        came.add(item, (row,))
+        came.closed = came.answer is None
+    found = came.answer
+    if found is not None:
+        found.finish_reason = "tool_calls" if found.calls else "stop"
+        if mapping(answer.get("incomplete_details")):
+            found.finish_reason = "length"
+    return Exchange(sent.transcript, found, items(body.get("tools")), row)
+
+
+def _translate_tool_choice(answer: Answer) -> None:
+    """Tool choice in the words of chat completions (Anthropic: any, tool; Responses: flat)."""
+    choice = answer.facts.get("tool_choice")
+    if not isinstance(choice, dict):
+        return
+    kind, name = choice.get("type"), text(choice.get("name"))
+    if kind in ("auto", "none"):
+        answer.facts["tool_choice"] = kind
+    elif kind == "any":
+        answer.facts["tool_choice"] = "required"
+    elif name:
+        answer.facts["tool_choice"] = {"type": "function", "function": {"name": name}}
+
+
+def prompt_key(prompt: list[Item]) -> list[str]:
+    """Names of the messages without their reasoning, which clients often do not send back."""
+    return [
+        (replace(item, reasoning="") if isinstance(item, Answer) else item).message().mid
+        for item in prompt
+        if not isinstance(item, Replaced)
+    ]

@@ -1,0 +1,120 @@
+"""OpenTelemetry spans of every export: OTLP JSON, span lists, load generators' trace files."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from traces.readers.shapes import integer, items, mapping, mappings, text, text_or_none
+
+
+@dataclass(slots=True)
+class Span:
+    """A span with plain attributes. `row` is its number in the file, counted over all spans."""
+
+    row: int
+    name: str
+    trace: str
+    start: str | None
+    end: str | None
+    attributes: dict[str, Any]
+    events: list[dict[str, Any]] = field(default_factory=list)
+
+
+def spans_of(value: Any) -> Iterator[dict[str, Any]]:
+    """The raw spans in a row or document of any of the three shapes."""
+    row = mapping(value)
+    if "resourceSpans" in row:
+        for resource in mappings(row["resourceSpans"]):
+            scopes = mappings(
+                resource.get("scopeSpans", resource.get("instrumentationLibrarySpans"))
+            )
+            for scope in scopes:
+                yield from mappings(scope.get("spans"))
+    elif isinstance(row.get("spans"), list):
+        yield from mappings(row["spans"])
+    elif "attributes" in row and ("spanContext" in row or "name" in row):
+        yield row
+
+
+def read_span(row: int, raw: dict[str, Any]) -> Span:
+    """A span with its attributes and events as plain values."""
+    context = mapping(raw.get("spanContext", raw.get("context")))
+    trace = raw.get("traceId", raw.get("trace_id", context.get("traceId", context.get("trace_id"))))
+    events = [
+        {"name": text(e.get("name")), **plain_attributes(e.get("attributes"))}
+        for e in mappings(raw.get("events"))
+    ]
+    return Span(
+        row=row,
+        name=text(raw.get("name")),
+        trace=text(trace),
+        start=_moment(raw.get("startTimeUnixNano", raw.get("start_time", raw.get("startTime")))),
+        end=_moment(raw.get("endTimeUnixNano", raw.get("end_time", raw.get("endTime")))),
+        attributes=plain_attributes(raw.get("attributes")),
+        events=events,
+    )
+
+
+def plain_attributes(attributes: Any) -> dict[str, Any]:
+    """Attributes as a dict, from OTLP's list of ``{"key", "value": {"stringValue"}}`` or a dict."""
+    if isinstance(attributes, dict):
+        return attributes
+    return {text(a.get("key")): plain_value(a.get("value")) for a in mappings(attributes)}
+
+
+def plain_value(value: Any) -> Any:
+    """An OTLP AnyValue as a plain value; its integers are strings in JSON."""
+    typed = mapping(value)
+    if "intValue" in typed:
+        return integer(typed["intValue"])
+    for key in ("stringValue", "boolValue", "doubleValue", "bytesValue"):
+        if key in typed:
+            return typed[key]
+    if "arrayValue" in typed:
+        return [plain_value(item) for item in items(mapping(typed["arrayValue"]).get("values"))]
+    if "kvlistValue" in typed:
+        return plain_attributes(mapping(typed["kvlistValue"]).get("values"))
+    return None if isinstance(value, dict) else value
+
+
+def _moment(value: Any) -> str | None:
+    """ISO 8601, from nanoseconds, from ``[seconds, nanoseconds]``, or as given."""
+    nanoseconds = integer(value)
+    if isinstance(value, list) and len(value) == 2:
+        seconds, rest = integer(value[0]), integer(value[1])
+        nanoseconds = None if seconds is None or rest is None else seconds * 10**9 + rest
+    if nanoseconds is None:
+        return text_or_none(value)
+    try:
+        return datetime.fromtimestamp(nanoseconds / 1e9, UTC).isoformat()
+    except (OverflowError, ValueError, OSError):
+        return None
+
+
+def unflattened(attributes: dict[str, Any], prefix: str) -> list[dict[str, Any]]:
+    """Attributes ``prefix.0.role``, ``prefix.0.content`` … as a list of nested objects."""
+    tree: dict[str, Any] = {}
+    for key, value in attributes.items():
+        if not key.startswith(prefix + "."):
+            continue
+        place = tree
+        *path, last = key[len(prefix) + 1 :].split(".")
+        for step in path:
+            inner = place.get(step)
+            if not isinstance(inner, dict):
+                inner = place[step] = {}
+            place = inner
+        place[last] = value
+    numbered = {int(key): value for key, value in tree.items() if key.isdecimal()}
+    return [mapping(_lists(value)) for _, value in sorted(numbered.items())]
+
+
+def _lists(value: Any) -> Any:
+    """Objects whose keys are all numbers are lists."""
+    if not isinstance(value, dict):
+        return value
+    inner = {key: _lists(item) for key, item in value.items()}
+    if inner and all(key.isdecimal() for key in inner):
+        return [item for _, item in sorted(inner.items(), key=lambda pair: int(pair[0]))]
+    return inner
