@@ -1,0 +1,87 @@
+"""A model on paper: what it answers, and how likely it finds every token, is a fixed function.
+
+Tokens are pieces of text of up to three characters; the id of a piece is its place in a vocabulary
+that grows as pieces are met. A prompt ends with the token `START`; the answer is chosen by a hash
+of the prompt. The law of output position i is peaked at piece i of that answer, whatever was
+emitted before, so a swapped token changes nothing after it.
+"""
+
+import hashlib
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+START = "<|im_start|>assistant\n"
+END = "<|im_end|>"
+ALTERNATIVES = ("Let", " me", " lo", "ok ", "at ", "it ")
+"""Unlikely at every place, and pieces that answers are made of, so that their texts are known."""
+
+
+@dataclass
+class Vocabulary:
+    """Pieces and their ids, shared by both paths."""
+
+    pieces: list[str] = field(default_factory=lambda: [END, START, *ALTERNATIVES])
+    ids: dict[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.ids = {piece: place for place, piece in enumerate(self.pieces)}
+
+    def id(self, piece: str) -> int:
+        if piece not in self.ids:
+            self.ids[piece] = len(self.pieces)
+            self.pieces.append(piece)
+        return self.ids[piece]
+
+    def encode(self, text: str) -> list[int]:
+        return [self.id(text[i : i + 3]) for i in range(0, len(text), 3)]
+
+
+@dataclass
+class PaperModel:
+    """`noise` shifts every log probability a little, as another kernel would."""
+
+    vocabulary: Vocabulary
+
+    def prompt_ids(self, request: dict[str, Any]) -> list[int]:
+        text = json.dumps([request["messages"], request.get("tools")], sort_keys=True)
+        return [*self.vocabulary.encode(text), self.vocabulary.id(START)]
+
+    def answer(self, prompt: Sequence[int], tools: Sequence[dict[str, Any]]) -> list[int]:
+        """Prose, a fenced diff, or a Hermes call of the first tool; then END."""
+        seed = _hash(prompt)
+        number = seed % 997
+        if tools and seed % 3:
+            name = tools[0]["function"]["name"]
+            required = (tools[0]["function"].get("parameters") or {}).get("required") or []
+            arguments = dict.fromkeys(required, f"src/file_{number}.py")
+            call = json.dumps({"name": name, "arguments": arguments})
+            text = f"Let me look at it ({number}).\n<tool_call>\n{call}\n</tool_call>"
+        elif seed % 2:
+            text = f"```diff\n--- a/f{number}.py\n+++ b/f{number}.py\n@@ -1 +1 @@\n-a\n+b\n```\n"
+        else:
+            text = f"The test fails because item {number} is missing; adding it should do.\n" * 2
+        return [*self.vocabulary.encode(text), self.vocabulary.id(END)]
+
+    def law(self, prompt: Sequence[int], answer: Sequence[int], place: int) -> dict[int, float]:
+        """Log probabilities of six tokens at one output position, best first."""
+        wanted = answer[min(place, len(answer) - 1)]
+        seed = _hash([*prompt[-8:], place])
+        gap = 0.05 + 7.0 * (seed % 101) / 101
+        others = [i for i in map(self.vocabulary.id, ALTERNATIVES) if i != wanted][:5]
+        logits = [0.0, *(-gap - 0.5 * k for k in range(len(others)))]
+        total = math.log(sum(math.exp(x) for x in logits) + 1e-3)
+        return {t: x - total for t, x in zip([wanted, *others], logits, strict=True)}
+
+
+def split(ids: Sequence[int], start: int) -> tuple[list[int], list[int]]:
+    """(prompt, output) of the ids of a scoring request."""
+    place = len(ids) - 1 - list(reversed(ids)).index(start)
+    return list(ids[: place + 1]), list(ids[place + 1 :])
+
+
+def _hash(values: Sequence[int]) -> int:
+    text = ",".join(map(str, values)).encode()
+    return int.from_bytes(hashlib.blake2b(text, digest_size=6).digest(), "big")

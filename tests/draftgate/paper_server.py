@@ -1,0 +1,171 @@
+"""A stand-in for vLLM that speaks its wire format over the paper model, faults on demand."""
+
+import asyncio
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import web
+from paper_model import END, START, PaperModel, Vocabulary, split
+from paper_stream import Stream, stream_chunks
+
+DONE = b"data: [DONE]\n\n"
+
+
+@dataclass
+class Faults:
+    """What is wrong with this server. `spoil` edits the stream of one answer before it is sent;
+    `refuse` gives (status, body) for a request that is refused; `die_after` ends the server's
+    answers after so many chat requests; `drafts` is off on a baseline; `template` is put before
+    every prompt.
+    """
+
+    spoil: Callable[[Stream, dict[str, Any]], None] = lambda stream, request: None
+    refuse: Callable[[dict[str, Any]], tuple[int, dict[str, Any]] | None] = lambda request: None
+    die_after: int | None = None
+    drafts: int = 0
+    accepts: bool = True
+    template: str = ""
+    version: str = "0.32.0"
+    prompt_logprobs: bool = True
+
+
+@dataclass
+class PaperServer:
+    """One path. Both share a vocabulary."""
+
+    vocabulary: Vocabulary
+    faults: Faults = field(default_factory=Faults)
+    url: str = ""
+    chats: int = 0
+
+    def __post_init__(self) -> None:
+        self.model = PaperModel(self.vocabulary)
+
+    def application(self) -> web.Application:
+        app = web.Application(client_max_size=1 << 26)
+        app.router.add_get("/health", self.health)
+        app.router.add_get("/version", self.version)
+        app.router.add_get("/v1/models", self.models)
+        app.router.add_get("/metrics", self.metrics)
+        app.router.add_post("/tokenize", self.tokenize)
+        app.router.add_post("/v1/chat/completions", self.chat)
+        app.router.add_post("/v1/completions", self.complete)
+        return app
+
+    async def health(self, request: web.Request) -> web.Response:
+        return web.Response()
+
+    async def version(self, request: web.Request) -> web.Response:
+        return web.json_response({"version": self.faults.version})
+
+    async def models(self, request: web.Request) -> web.Response:
+        entry = {"id": "paper", "root": "paper", "max_model_len": 16384}
+        return web.json_response({"data": [entry]})
+
+    async def metrics(self, request: web.Request) -> web.Response:
+        info = 'vllm:cache_config_info{block_size="16",cache_dtype="auto"} 1.0\n'
+        return web.Response(text=info)
+
+    async def tokenize(self, request: web.Request) -> web.Response:
+        ids = self._prompt(await request.json())
+        return web.json_response({"tokens": ids, "count": len(ids), "max_model_len": 16384})
+
+    async def chat(self, request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        self.chats += 1
+        if self.faults.die_after is not None and self.chats > self.faults.die_after:
+            assert request.transport is not None
+            request.transport.abort()
+            return web.Response()
+        refusal = self.faults.refuse(body)
+        if refusal is not None:
+            return web.json_response(refusal[1], status=refusal[0])
+        prompt = self._prompt(body)
+        answer = self.model.answer(prompt, body.get("tools") or [])
+        stream = Stream.of(
+            self.model, prompt, answer, body, self.faults.drafts, self.faults.accepts
+        )
+        self.faults.spoil(stream, body)
+        if not body.get("stream"):
+            message = {"role": "assistant", "content": "".join(stream.texts)}
+            return web.json_response({"choices": [{"index": 0, "message": message}]})
+        response = web.StreamResponse()
+        response.content_type = "text/event-stream"
+        await response.prepare(request)
+        for chunk in stream_chunks(stream, body):
+            await response.write(b"data: " + json.dumps(chunk).encode() + b"\n\n")
+        if stream.done:
+            await response.write(DONE)
+        await response.write_eof()
+        return response
+
+    async def complete(self, request: web.Request) -> web.Response:
+        body = await request.json()
+        prompt, output = split(body["prompt"], self.vocabulary.id(START))
+        answer = self._answers[tuple(prompt)]
+        if not body.get("prompt_logprobs"):
+            law = self.model.law(prompt, answer, len(output))
+            best = max(law, key=lambda token: law[token])
+            logprobs = {"token_logprobs": [law[best]], "top_logprobs": [{}]}
+            choice = {
+                "token_ids": [best],
+                "text": self.vocabulary.pieces[best],
+                "logprobs": logprobs,
+            }
+            return web.json_response({"choices": [choice]})
+        if not self.faults.prompt_logprobs:
+            return web.json_response({"choices": [{"text": ""}]})
+        rows: list[Any] = [None] + [{str(t): {"logprob": -0.1}} for t in prompt[1:]]
+        for place, token in enumerate(output):
+            law = self.model.law(prompt, answer, place)
+            best = max(law, key=lambda t: law[t])
+            listed = {token: law.get(token, -12.0), best: law[best]}
+            rows.append({str(t): {"logprob": p} for t, p in listed.items()})
+        return web.json_response({"choices": [{"prompt_logprobs": rows}]})
+
+    def _prompt(self, body: dict[str, Any]) -> list[int]:
+        before = self.vocabulary.encode(self.faults.template)
+        prompt = [*before, *self.model.prompt_ids(body)]
+        self._answers[tuple(prompt)] = self.model.answer(prompt, body.get("tools") or [])
+        return prompt
+
+    _answers: dict[tuple[int, ...], list[int]] = field(default_factory=dict)
+
+    @property
+    def end(self) -> int:
+        return self.vocabulary.id(END)
+
+
+@contextmanager
+def served(*servers: PaperServer) -> Iterator[None]:
+    """Run the servers in a thread of their own while the context lasts."""
+    loop = asyncio.new_event_loop()
+    ready = threading.Event()
+
+    async def start() -> None:
+        for server in servers:
+            runner = web.AppRunner(server.application())
+            await runner.setup()
+            site = web.TCPSite(runner, "127.0.0.1", 0)
+            await site.start()
+            sockets = site._server.sockets  # type: ignore[union-attr]
+            server.url = f"http://127.0.0.1:{sockets[0].getsockname()[1]}"
+        ready.set()
+
+    def run() -> None:
+        asyncio.set_event_loop(loop)
+        loop.run_until_complete(start())
+        loop.run_forever()
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    assert ready.wait(10)
+    try:
+        yield
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(10)

@@ -1,0 +1,136 @@
+"""One streamed answer of the paper server: its parts can be spoiled before it is sent."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from paper_model import END, PaperModel, _hash
+
+OPEN, CLOSE = "<tool_call>\n", "\n</tool_call>"
+
+
+@dataclass
+class Stream:
+    """Ids, texts and laws per output token; engine steps; the parsed message; how it ends."""
+
+    prompt: list[int]
+    ids: list[int]
+    texts: list[str]
+    laws: list[dict[int, float]]
+    content: str
+    calls: list[dict[str, Any]]
+    finish: str
+    steps: list[int]
+    drafted: list[int]
+    accepted: list[int]
+    done: bool = True
+    usage: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        model: PaperModel,
+        prompt: list[int],
+        answer: Sequence[int],
+        body: dict[str, Any],
+        drafts: int,
+        accepts: bool,
+    ) -> "Stream":
+        ids = list(answer)[: body["max_tokens"]]
+        texts = [model.vocabulary.pieces[i] for i in ids]
+        content, calls = parse("".join(texts).removesuffix(END))
+        finish = "length" if len(ids) < len(answer) else ("tool_calls" if calls else "stop")
+        steps, drafted, accepted = _steps(len(ids), drafts, accepts, prompt)
+        usage = {
+            "prompt_tokens": len(prompt),
+            "completion_tokens": len(ids),
+            "total_tokens": len(prompt) + len(ids),
+            "prompt_tokens_details": {"cached_tokens": 0},
+        }
+        laws = [model.law(prompt, answer, place) for place in range(len(ids))]
+        return cls(
+            prompt, ids, texts, laws, content, calls, finish, steps, drafted, accepted, usage=usage
+        )
+
+
+def parse(text: str) -> tuple[str, list[dict[str, Any]]]:
+    """Content and Hermes calls of a whole text."""
+    head, mark, rest = text.partition(OPEN)
+    if not mark or CLOSE not in rest:
+        return text, []
+    call = json.loads(rest.partition(CLOSE)[0])
+    return head, [{"name": call["name"], "arguments": json.dumps(call["arguments"])}]
+
+
+def _steps(
+    tokens: int, k: int, accepts: bool, prompt: Sequence[int]
+) -> tuple[list[int], list[int], list[int]]:
+    """Tokens per engine step (prefill first), and what each later step drafted and accepted."""
+    steps, drafted, accepted = [min(1, tokens)], [], []
+    while sum(steps) < tokens:
+        got = _hash([*prompt[-4:], sum(steps)]) % (k + 1) if accepts and k else 0
+        if k:
+            drafted.append(k)
+            accepted.append(got)
+        steps.append(min(got + 1, tokens - sum(steps)))
+    return steps, drafted, accepted
+
+
+def stream_chunks(stream: Stream, body: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The chunk objects, as vLLM sends them."""
+    base = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "model": "paper", "created": 1}
+    fingerprint = f"paper-{len(stream.drafted) > 0}"
+    first: dict[str, Any] = {"index": 0, "delta": {"role": "assistant", "content": ""}}
+    yield {**base, "choices": [first], **_asked(body, prompt_token_ids=stream.prompt)}
+    at = 0
+    for number, count in enumerate(stream.steps):
+        choice: dict[str, Any] = {"index": 0, "delta": {}, "finish_reason": None}
+        if number == 0:
+            choice["delta"] = {"content": stream.content}
+        if number == len(stream.steps) - 1:
+            choice["delta"] = {**choice["delta"], **_calls(stream)}
+            choice["finish_reason"] = stream.finish
+        if body.get("return_token_ids"):
+            places = range(at, min(at + count, len(stream.ids)))
+            choice["token_ids"] = [stream.ids[i] for i in places]
+            choice["logprobs"] = {"content": [_entry(stream, i) for i in places]}
+        at += count
+        yield {**base, "choices": [choice]}
+    if stream.usage:
+        metrics = {"per_step_accepted": stream.accepted, "per_step_drafted": stream.drafted}
+        speculation = {**metrics, "num_spec_steps": len(stream.drafted)} if stream.drafted else None
+        yield {
+            **base,
+            "choices": [],
+            "usage": stream.usage,
+            "metrics": {"speculative_decoding": speculation},
+            "system_fingerprint": fingerprint,
+        }
+
+
+def _asked(body: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    return fields if body.get("return_token_ids") else {}
+
+
+def _calls(stream: Stream) -> dict[str, Any]:
+    if not stream.calls:
+        return {}
+    return {
+        "tool_calls": [
+            {"index": i, "id": f"call_{i}", "type": "function", "function": call}
+            for i, call in enumerate(stream.calls)
+        ]
+    }
+
+
+def _entry(stream: Stream, place: int) -> dict[str, Any]:
+    token, law = stream.ids[place], stream.laws[place]
+    return {
+        "token": f"token_id:{token}",
+        "logprob": law.get(token, -12.0),
+        "bytes": list(stream.texts[place].encode()),
+        "top_logprobs": [
+            {"token": f"token_id:{t}", "logprob": p} for t, p in list(law.items())[:5]
+        ],
+    }

@@ -1,0 +1,169 @@
+"""The whole gate over paper servers: each fault gives the verdict and the code it must give."""
+
+from typing import Any
+
+import pytest
+from conftest import Gate, K
+from paper_server import Faults
+from paper_stream import Stream
+
+from reports.store import Store
+
+Request = dict[str, Any]
+
+
+def test_two_equal_paths_pass(gate: Gate) -> None:
+    outcome = gate()
+    assert outcome.verdict.verdict == "pass", outcome.verdict.reasons
+    assert outcome.exit_code == 0
+    assert outcome.codes == {}
+    assert outcome.counts["turns_replayed"] == 96
+    assert outcome.counts["turns_equal"] == 96
+    assert outcome.counts["unaligned_turns"] == 0
+    assert outcome.report is not None
+    assert "pass" in outcome.report.read_text().lower()
+    states = {control.kind: control.state for control in outcome.verdict.controls}
+    assert "missed" not in states.values(), states
+    assert list(states.values()).count("caught") >= 4, states
+
+
+def test_the_store_holds_the_run(gate: Gate) -> None:
+    outcome = gate()
+    assert outcome.store is not None
+    with Store.open(outcome.store) as store:
+        (verdict,) = store.rows("select run, verdict from v_verdict")
+        assert verdict == {"run": outcome.run, "verdict": "pass"}
+        (tokens,) = store.rows(
+            "select count(*) as n from tokens where path = 'candidate' and arm = 'main'"
+        )
+        assert tokens["n"] == outcome.counts["tokens_judged"]
+        labels = {row["label"] for row in store.rows("select distinct label from tokens")}
+        assert {"prose", "tool.name", "diff.add"} <= labels
+        (steps,) = store.rows(
+            "select sum(committed) as committed, count(distinct (session, turn)) as turns from steps"
+        )
+        assert steps["committed"] == tokens["n"] - steps["turns"]  # the prefill's token each
+
+
+def spoil_some(*, share: int, edit: Any) -> Any:
+    """A fault in one of `share` answers, chosen by the prompt."""
+
+    def spoil(stream: Stream, request: Request) -> None:
+        if sum(stream.prompt) % share == 0:
+            edit(stream, request)
+
+    return spoil
+
+
+def wrong_token(stream: Stream, request: Request) -> None:
+    """Token 2 is one that both laws find unlikely, committed all the same."""
+    law = stream.laws[2]
+    stream.ids[2], stream.texts[2] = min(law, key=lambda t: law[t]), "q"
+
+
+def no_finish(stream: Stream, request: Request) -> None:
+    stream.finish = None  # type: ignore[assignment]
+    stream.done = False
+
+
+def lost_call(stream: Stream, request: Request) -> None:
+    if stream.calls:
+        stream.calls, stream.content = [], stream.content
+
+
+def torn_arguments(stream: Stream, request: Request) -> None:
+    for call in stream.calls:
+        call["arguments"] = call["arguments"][:-1]
+
+
+def leaked_marker(stream: Stream, request: Request) -> None:
+    if stream.calls:
+        stream.content += "<tool_call>"
+
+
+def stop_for_calls(stream: Stream, request: Request) -> None:
+    if stream.calls:
+        stream.finish = "stop"
+
+
+def lost_text(stream: Stream, request: Request) -> None:
+    stream.content = stream.content[: len(stream.content) // 2]
+
+
+def no_usage(stream: Stream, request: Request) -> None:
+    stream.usage = {}
+
+
+def usage_too_low(stream: Stream, request: Request) -> None:
+    stream.usage = {**stream.usage, "completion_tokens": stream.usage["completion_tokens"] - 2}
+
+
+@pytest.mark.parametrize(
+    ("edit", "code"),
+    [
+        (wrong_token, "GREEDY_DIVERGENCE"),
+        (wrong_token, "SAMPLER_NOT_ARGMAX"),
+        (no_finish, "STREAM_NO_FINISH"),
+        (no_finish, "STREAM_NO_DONE"),
+        (lost_call, "TOOL_CALL_LOST"),
+        (torn_arguments, "ARGS_NOT_JSON"),
+        (leaked_marker, "MARKER_LEAK_CONTENT"),
+        (stop_for_calls, "FINISH_REASON_WRONG"),
+        (lost_text, "CONTENT_DIFF"),
+        (no_usage, "USAGE_MISSING"),
+        (usage_too_low, "USAGE_UNDERCOUNT"),
+    ],
+)
+def test_a_fault_of_the_candidate_fails(gate: Gate, edit: Any, code: str) -> None:
+    outcome = gate(Faults(drafts=K, spoil=spoil_some(share=5, edit=edit)))
+    assert outcome.verdict.verdict == "fail", outcome.verdict.reasons
+    assert code in outcome.codes, outcome.codes
+    assert outcome.exit_code == 1
+
+
+@pytest.mark.parametrize("edit", [lost_text, torn_arguments, leaked_marker, no_usage])
+def test_a_flaw_of_both_paths_does_not_fail(gate: Gate, edit: Any) -> None:
+    spoil = spoil_some(share=5, edit=edit)
+    outcome = gate(Faults(drafts=K, spoil=spoil), Faults(spoil=spoil))
+    assert outcome.verdict.verdict != "fail", (outcome.verdict.reasons, outcome.codes)
+
+
+def test_a_refusal_by_one_path_fails(gate: Gate) -> None:
+    def refuse(request: Request) -> tuple[int, Request] | None:
+        text = str(request["messages"])
+        if "Task 3." in text:
+            return 400, {"error": {"message": "min_p is not supported with speculation"}}
+        return None
+
+    outcome = gate(Faults(drafts=K, refuse=refuse))
+    assert outcome.verdict.verdict == "fail"
+    assert "HTTP_STATUS_MISMATCH" in outcome.codes
+
+
+def test_no_drafts_is_invalid(gate: Gate) -> None:
+    outcome = gate(Faults(drafts=0))
+    assert outcome.verdict.verdict == "invalid"
+    assert outcome.exit_code == 2
+    assert "NO_DRAFTS" in outcome.codes
+
+
+def test_nothing_accepted_is_invalid(gate: Gate) -> None:
+    outcome = gate(Faults(drafts=K, accepts=False))
+    assert outcome.verdict.verdict == "invalid"
+    assert "NO_DRAFTS" in outcome.codes
+
+
+@pytest.mark.parametrize(
+    "fault", [Faults(drafts=K, version="0.31.0"), Faults(drafts=K, template="x")]
+)
+def test_paths_that_differ_are_invalid(gate: Gate, fault: Faults) -> None:
+    outcome = gate(fault)
+    assert outcome.verdict.verdict == "invalid", outcome.verdict.reasons
+    assert "PATHS_DIFFER" in outcome.codes
+
+
+def test_too_little_data_is_inconclusive(gate: Gate) -> None:
+    outcome = gate(rate_margin=1e-4)
+    assert outcome.verdict.verdict == "inconclusive"
+    assert outcome.exit_code == 3
+    assert any("more" in needed for needed in outcome.verdict.needed), outcome.verdict.needed
