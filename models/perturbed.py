@@ -18,7 +18,7 @@ TARGET = Path(__file__).parent / "weights" / "target"
 
 
 def write(out: Path, layer: int, noise: float, source: Path = TARGET) -> None:
-    """The same perturbation for the same arguments. Raises KeyError for a layer that is not there."""
+    """The same perturbation for the same arguments; KeyError for a layer that is not there."""
     path = source / "model.safetensors"
     weights = load_file(path)
     name = f"model.layers.{layer}.mlp.down_proj.weight"
