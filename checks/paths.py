@@ -69,11 +69,14 @@ def compare_paths(baseline: Sequence[PathFacts], candidate: Sequence[PathFacts])
         silent = [f"{facts.path} {facts.url}" for facts in servers if look(facts) is None]
         if silent and aspect != COMMAND_LINE:
             unverified.append(f"{aspect}: not told by {', '.join(silent)}")
-        findings += [
-            _finding(aspect, first, other, known, look(other))
-            for other in others
-            if known is not None and look(other) is not None and look(other) != known
-        ]
+        for other in others:
+            left, right = known, look(other)
+            if left is None or right is None:
+                continue
+            if aspect == PARSERS:
+                left, right = _told_by_both(left, right)
+            if left != right:
+                findings.append(_finding(aspect, first, other, left, right))
     unverified += [line for facts in servers for line in unseen(facts)]
     if attached:
         unverified += [f"{hidden}: attached servers do not tell" for hidden in HIDDEN]
@@ -127,6 +130,14 @@ def _finding(aspect: str, first: PathFacts, other: PathFacts, left: Any, right: 
     )
 
 
+def _told_by_both(
+    left: Mapping[str, str], right: Mapping[str, str]
+) -> tuple[dict[str, str], dict[str, str]]:
+    """A sample that one server did not say to its end shows nothing of its parser."""
+    both = sorted(left.keys() & right.keys())
+    return {name: left[name] for name in both}, {name: right[name] for name in both}
+
+
 def _where_other(side: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
     """Of a mapping, only the entries that the other has not or has otherwise."""
     return {key: side[key] for key in sorted(side) if other.get(key, ...) != side[key]}
@@ -146,13 +157,14 @@ def _cache(facts: PathFacts) -> Mapping[str, str] | None:
 
 
 COMMAND_LINE = "command line"
+PARSERS = "parsers (forced outputs)"
 
 ASPECTS: tuple[tuple[str, Callable[[PathFacts], Any]], ...] = (
     ("vLLM version", lambda facts: facts.version),
     ("served models", lambda facts: facts.models),
     ("cache configuration", _cache),
     ("chat template (probe prompt)", lambda facts: facts.probe_ids),
-    ("parsers (forced outputs)", lambda facts: facts.parser_probe),
+    (PARSERS, lambda facts: facts.parser_probe),
     (COMMAND_LINE, _flags),
 )
 """What is compared, by the words the report uses."""

@@ -66,20 +66,32 @@ def parser_probe(model: str, markup: str) -> dict[str, Any]:
         "structured_outputs": {"choice": [MARKUPS[markup]]},
         "temperature": 0.0,
         "max_tokens": 256,
+        "chat_template_kwargs": {"enable_thinking": False},
         "cache_salt": "probe",
     }
 
 
 def parsed(answer: Any) -> str | None:
-    """What came of it, as canonical JSON without ids; None where it is no chat completion."""
+    """What came of it, as canonical JSON; None where the sample was not said to its end.
+
+    A server with a reasoning parser lets the model think before it forces the output. What it
+    thinks is the model's own and may differ by rounding; only that it thought is kept.
+    """
     try:
-        message = answer["choices"][0]["message"]
+        choice = answer["choices"][0]
+        if choice["finish_reason"] not in ("stop", "tool_calls"):
+            return None
+        message = choice["message"]
         calls = [
             [call["function"]["name"], call["function"]["arguments"]]
             for call in message.get("tool_calls") or []
         ]
-        reasoning = message.get("reasoning") or message.get("reasoning_content") or ""
-        found = {"content": message.get("content") or "", "reasoning": reasoning, "calls": calls}
+        reasoning = message.get("reasoning") or message.get("reasoning_content")
+        found = {
+            "calls": calls,
+            "content": message.get("content") or "",
+            "reasoning": reasoning is not None,
+        }
     except (KeyError, IndexError, TypeError, AttributeError):
         return None
     return json.dumps(found, ensure_ascii=False, sort_keys=True)

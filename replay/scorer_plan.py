@@ -8,8 +8,8 @@ Method = Literal["teacher-forcing", "lockstep"]
 
 @dataclass(frozen=True, slots=True)
 class ScorerPlan:
-    """`url` is the baseline's. Under teacher forcing an answer takes 140 bytes per prompt token on the
-    wire and, while it is read, some 1.2 KiB in memory (150 MiB for 128k tokens); `concurrency`
+    """`url` is the baseline's. Under teacher forcing an answer takes 140 bytes per prompt token on
+    the wire and, while it is read, some 1.2 KiB in memory (150 MiB for 128k tokens); `concurrency`
     bounds how many there are at once.
     """
 

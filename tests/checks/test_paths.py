@@ -52,7 +52,7 @@ def test_paths_that_differ_in_speculation_only_are_equal_and_verified() -> None:
         ({"cache": {"block_size": "16", "cache_dtype": "fp8"}}, "cache conf", "auto", "fp8"),
         ({"cache": {"block_size": "16"}}, "cache conf", "auto", "{}"),
         ({"probe_ids": (1, 2, 4)}, "chat template", "3", "4"),
-        ({"parser_probe": {"mistral": '{"calls": []}'}}, "parsers", "hermes", "{}"),
+        ({"parser_probe": {"hermes": '{"calls": []}'}}, "parsers", "get_weather", "[]"),
         ({"command": (*COMMAND[:-1], "8192")}, "command line", "16384", "8192"),
         ({"command": (*COMMAND, "--enforce-eager")}, "command line", "{}", "--enforce-eager"),
     ],
@@ -76,6 +76,11 @@ def test_only_the_entries_that_differ_are_shown() -> None:
         "{'block_size': '16'}",
         "{'block_size': '32'}",
     )
+
+
+def test_a_sample_that_one_server_did_not_finish_is_no_difference() -> None:
+    other = replace(CANDIDATE, parser_probe={"mistral": '{"calls": []}'})
+    assert compare_paths([BASELINE], [other]).findings == ()
 
 
 def test_servers_of_one_path_are_compared_too() -> None:

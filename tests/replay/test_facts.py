@@ -72,10 +72,13 @@ def vllm(seen: Seen) -> Answer:
         return Answer(writes=[*sse(*ANSWER), DONE])
     (text,) = seen.body["structured_outputs"]["choice"]
     if text == MARKUPS["hermes"]:
-        return as_json({"choices": [{"message": {"content": None, "tool_calls": [CALL]}}]})
+        message = {"content": None, "tool_calls": [CALL], "reasoning": "by chance"}
+        return as_json({"choices": [{"message": message, "finish_reason": "tool_calls"}]})
     if text == MARKUPS["mistral"]:
         return Answer(status=500, writes=[b"no"])
-    return as_json({"choices": [{"message": {"content": text, "tool_calls": []}}]})
+    finish = "length" if text == MARKUPS["pythonic"] else "stop"
+    message = {"content": text, "tool_calls": []}
+    return as_json({"choices": [{"message": message, "finish_reason": finish}]})
 
 
 def facts(script: Script, model: str = "m") -> PathFacts:
@@ -96,11 +99,15 @@ def test_everything_a_vllm_server_shows() -> None:
     assert found.command is None
     probe = found.parser_probe
     assert probe is not None
-    assert probe.keys() == MARKUPS.keys() - {"mistral"}
-    assert json.loads(probe["hermes"])["calls"] == [["get_weather", '{"place": "Bern"}']]
+    assert probe.keys() == MARKUPS.keys() - {"mistral", "pythonic"}
+    assert json.loads(probe["hermes"]) == {
+        "content": "",
+        "reasoning": True,
+        "calls": [["get_weather", '{"place": "Bern"}']],
+    }
     assert json.loads(probe["kimi_k2"]) == {
         "content": MARKUPS["kimi_k2"],
-        "reasoning": "",
+        "reasoning": False,
         "calls": [],
     }
 
