@@ -9,6 +9,7 @@ for file in import_files(["logs/", "run.traj", "-"]):
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from traces.blobs import BlobStore
@@ -91,7 +92,7 @@ class ImportedFile:
 
 
 def import_files(
-    paths: Iterable[str],
+    paths: Iterable[str | Path],
     *,
     tags: Mapping[str, str] | None = None,
     blobs: BlobStore | None = None,
@@ -101,7 +102,7 @@ def import_files(
 
     `format` takes a reader by name instead of recognising the format. A session id that came
     before gets a suffix, so that ids are unique in the import. Raises InputError for a path that
-    does not exist or a format that is not known; a file no reader fits is yielded with its `reason`.
+    does not exist or a format that is not known; a file no reader fits comes with its `reason`.
     """
     reader = None
     if format is not None and (reader := reader_named(format)) is None:

@@ -22,17 +22,17 @@ class InputFile:
     name: str
 
 
-def expand(paths: Iterable[str]) -> Iterator[InputFile]:
+def expand(paths: Iterable[str | Path]) -> Iterator[InputFile]:
     """Every file, folders recursively and in name order, each file once, hidden ones left out.
 
     Raises InputError for a path that names nothing.
     """
     seen: set[Path] = set()
     for given in paths:
-        if given == STDIN:
+        if str(given) == STDIN:
             yield _spooled_stdin()
             continue
-        for path in _files(given):
+        for path in _files(str(given)):
             real = path.resolve()
             if real not in seen:
                 seen.add(real)

@@ -20,7 +20,7 @@ from traces.readers.content import content_parts
 from traces.readers.items import Answer, Item, Result, Rows, Said
 from traces.readers.json_text import dump, embedded
 from traces.readers.payloads import Outcome
-from traces.readers.shapes import integer, mapping, number, text, text_or_none
+from traces.readers.shapes import integer, mapping, number, text
 
 OUTPUT_TYPES = frozenset(
     {
@@ -52,6 +52,8 @@ class ResponsesReader:
     transcript: list[Item] = field(default_factory=list)
     answer: Answer | None = None
     closed: bool = True
+    _waiting: list[str] = field(default_factory=list)
+    _made: int = 0
 
     def add(self, item: dict[str, Any], rows: Rows = (), at: str | None = None) -> bool:
         """Take one item; False if it is of no known type."""
@@ -61,7 +63,7 @@ class ResponsesReader:
         if kind == "reasoning":
             add_reasoning(self._open(rows), item)
         elif kind in CALL_TYPES:
-            self._open(rows).calls.append(_call(item, kind))
+            self._call(item, kind, rows)
         elif kind in SERVER_CALLS:
             self._open(rows)
         elif kind in OUTPUT_TYPES:
@@ -69,6 +71,12 @@ class ResponsesReader:
         else:
             return False
         return True
+
+    def _call(self, item: dict[str, Any], kind: str, rows: Rows) -> None:
+        self._made += 1
+        call_id = text(item.get("call_id")) or text(item.get("id")) or f"call_{self._made}"
+        self._open(rows).calls.append(_call(item, kind, call_id))
+        self._waiting.append(call_id)
 
     def close(self) -> None:
         """The next model item begins a new response."""
@@ -112,6 +120,10 @@ class ResponsesReader:
         parts = content_parts(output, self.blobs)
         first = parts[0].text if parts and parts[0].type == "text" else ""
         call_id = text(item.get("call_id")) or text(item.get("id"))
+        if not call_id and self._waiting:
+            call_id = self._waiting[0]
+        if call_id in self._waiting:
+            self._waiting.remove(call_id)
         success = wrapped.get("success")
         is_error = not success if isinstance(success, bool) else None
         outcome = outcome_of(mapping(wrapped.get("metadata")), first)
@@ -131,11 +143,14 @@ def outcome_of(metadata: dict[str, Any], shown: str) -> Outcome | None:
     return Outcome(code, None if seconds is None else seconds * 1000)
 
 
-def _call(item: dict[str, Any], kind: str) -> ToolCall:
-    call_id = text_or_none(item.get("call_id")) or text_or_none(item.get("id"))
+def _call(item: dict[str, Any], kind: str, call_id: str) -> ToolCall:
     if kind == "custom_tool_call":
         return freeform_call(call_id, item.get("name"), item.get("input"))
     if kind == "local_shell_call":
         return tool_call(call_id, "local_shell", mapping(item.get("action")))
-    name = item.get("name") or ("tool_search" if kind == "tool_search_call" else None)
+    name = (
+        item.get("name")
+        or mapping(item.get("function")).get("name")
+        or ("tool_search" if kind == "tool_search_call" else None)
+    )
     return tool_call(call_id, name, item.get("arguments", item.get("input")))
