@@ -6,6 +6,7 @@ times are the server's and not the client's; `benchmarks/client.py` measures its
 
 import time
 from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Any, Self
 
@@ -92,26 +93,17 @@ class StreamClient:
             error=error,
         )
 
-    async def lines(self, request: Mapping[str, Any], route: str) -> AsyncGenerator[bytes, None]:
-        """The lines of one answer as they come, for callers that stop early and keep no capture.
-
-        Unlike `send`, network errors raise (aiohttp.ClientError, TimeoutError). An answer other
-        than 200 is one line of the form of an error event.
+    @asynccontextmanager
+    async def exchange(
+        self, request: Mapping[str, Any], route: str
+    ) -> AsyncGenerator[aiohttp.ClientResponse, None]:
+        """An open answer, for callers that stop early or keep no capture. Network errors raise
+        (aiohttp.ClientError, TimeoutError).
         """
         if self._http is None:
             raise RuntimeError("use the client inside `async with`")
-        body = encode_json(request)
-        async with self._http.post(self.base_url + route, data=body) as response:
-            if response.status != 200:
-                text = (await response.read()).decode(errors="replace")
-                yield b"data: " + encode_json({"error": text, "status": response.status})
-                return
-            rest = b""
-            async for read in response.content.iter_any():
-                *whole, rest = (rest + read).split(b"\n")
-                for line in whole:
-                    yield line.rstrip(b"\r")
-            yield rest
+        async with self._http.post(self.base_url + route, data=encode_json(request)) as response:
+            yield response
 
 
 def _kept(headers: Mapping[str, str]) -> dict[str, str]:

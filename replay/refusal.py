@@ -17,12 +17,17 @@ def error_message(capture: Capture) -> str | None:
     """The message of an answer other than 200; None for an answer of 200 or none at all."""
     if capture.status is None or capture.status == 200:
         return None
-    text = capture.body.decode(errors="replace")
+    return message_of(capture.body)
+
+
+def message_of(body: bytes) -> str:
+    """The message in an error answer's body, at most 500 characters of it."""
+    text = body.decode(errors="replace")
     try:
-        body: Any = json.loads(text)
+        answer: Any = json.loads(text)
     except ValueError:
         return text.strip()[:500]
-    inner = body.get("error", body) if isinstance(body, dict) else body
+    inner = answer.get("error", answer) if isinstance(answer, dict) else answer
     message = inner.get("message") if isinstance(inner, dict) else inner
     return str(message if message is not None else text)[:500]
 

@@ -1,54 +1,68 @@
-"""Reading the answer of a scoring request.
+"""Reading the answer of a scoring request while it comes in.
 
     {"choices": [{"prompt_logprobs": [null, {"17": {"logprob": -0.4, "rank": 1, …}}, …]}]}
 
-One entry per prompt position holds the token that stands there and, where that is another, the
-best one. Only the continuation's entries are kept.
+One entry per prompt position holds the token that stands there and the best ones. Entries are cut
+out of the byte stream as they pass, and only the continuation's are kept: an answer over 128k
+tokens has 16 MiB, and ten times that with wide lists.
 """
 
+import json
 import math
-from typing import Any
+import re
+from collections import deque
 
-import orjson
-
-from replay.refusal import TOO_LONG, error_message
-from traces.capture import Capture
+from replay.refusal import TOO_LONG
 from traces.score import Outcome, Score, ScoreRequest
 
 NON_FINITE = "Out of range float values"
 """Words of Python's json module: vLLM cannot write NaN or infinity, and refuses the request."""
 
-
-def read_score(request: ScoreRequest, answer: Capture) -> Score:
-    """The score, or why there is none."""
-    if answer.status is None or answer.ended in ("error", "timeout"):
-        return Score("no_answer", error=answer.error)
-    message = error_message(answer)
-    if message is not None:
-        return Score(refusal_outcome(message), error=message)
-    try:
-        entries = orjson.loads(answer.body)["choices"][0].get("prompt_logprobs")
-    except (orjson.JSONDecodeError, KeyError, IndexError, AttributeError, TypeError):
-        return Score("unsupported", error="the answer is not a completion")
-    wanted = len(request.prompt) + len(request.continuation)
-    if not isinstance(entries, list) or len(entries) != wanted:
-        return Score("unsupported", error="the answer has no prompt_logprobs for every position")
-    return _continuation(request, entries[len(request.prompt) :])
+ENTRY = re.compile(
+    rb'\{\s*+(?:"\d++"\s*+:\s*+\{(?:[^{}"]++|"(?:[^"\\]++|\\.)*+")*+\}\s*+,?\s*+)++\}', re.DOTALL
+)
+"""An object whose keys are token ids and whose values are flat objects. Inside a JSON string its
+quotes would be escaped, so no token text can look like one; a partial one does not match."""
 
 
-def _continuation(request: ScoreRequest, entries: list[dict[str, Any] | None]) -> Score:
-    own, top, top_ids = [], [], []
-    for token, entry in zip(request.continuation, entries, strict=True):
-        scores = {int(key): value["logprob"] for key, value in (entry or {}).items()}
-        if not all(value is not None and math.isfinite(value) for value in scores.values()):
+class EntryScanner:
+    """Takes an answer's bytes in any portions; keeps the `last` entries and counts all."""
+
+    def __init__(self, keep: int) -> None:
+        self.count = 0
+        self.last: deque[bytes] = deque(maxlen=keep)
+        self._rest = b""
+
+    def feed(self, data: bytes) -> None:
+        data = self._rest + data
+        end = 0
+        for match in ENTRY.finditer(data):
+            self.count += 1
+            self.last.append(match[0])
+            end = match.end()
+        self._rest = data[end:]
+
+
+def score_of(request: ScoreRequest, scanner: EntryScanner, width: int) -> Score:
+    """The score, or why there is none. The first prompt position has no entry (null)."""
+    wanted = len(request.prompt) + len(request.continuation) - 1
+    if scanner.count != wanted:
+        error = f"prompt_logprobs for {scanner.count} of {wanted} positions"
+        return Score("unsupported", error=error)
+    own, top, top_ids, lists = [], [], [], []
+    for token, entry in zip(request.continuation, scanner.last, strict=True):
+        listed = {int(key): value["logprob"] for key, value in json.loads(entry).items()}
+        if not all(value is not None and math.isfinite(value) for value in listed.values()):
             return Score("non_finite", error="prompt_logprobs hold NaN or infinity")
-        if token not in scores:
+        if token not in listed:
             return Score("unsupported", error=f"prompt_logprobs lack the token {token} itself")
-        best = max(scores, key=scores.__getitem__)
-        own.append(scores[token])
-        top.append(scores[best])
+        best = max(listed, key=listed.__getitem__)
+        own.append(listed[token])
+        top.append(listed[best])
         top_ids.append(best)
-    return Score("scored", tuple(own), tuple(top), tuple(top_ids))
+        lists.append(listed)
+    kept = tuple(lists) if width > 1 else ()
+    return Score("scored", tuple(own), tuple(top), tuple(top_ids), listed=kept)
 
 
 def refusal_outcome(message: str) -> Outcome:

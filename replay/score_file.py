@@ -12,11 +12,12 @@ from traces.score import Score, Shape
 
 
 class ScoreFile(FrameWriter):
-    """Holds final scores of one shape by digest; `known` are those on file."""
+    """Holds final scores of one shape and width by digest; `known` are those on file."""
 
-    def __init__(self, file: Path, shape: Shape) -> None:
+    def __init__(self, file: Path, shape: Shape, width: int = 1) -> None:
         super().__init__(file)
-        self.known = {d: score for d, score in read_scores(file).items() if score.shape == shape}
+        self.width = width
+        self.known = read_scores(file, shape, width)
 
     def add(self, digest: str, score: Score) -> None:
         self.known[digest] = score
@@ -28,13 +29,19 @@ class ScoreFile(FrameWriter):
             "top_ids": score.top_ids,
             "error": score.error,
             "shape": score.shape,
+            "width": self.width,
+            "listed": [list(row.items()) for row in score.listed],
         }
         self.append(encode_json(record) + b"\n")
 
 
-def read_scores(file: Path) -> dict[str, Score]:
-    """Digest -> score; the last one where a digest has several."""
-    return {record["digest"]: _score(record) for record in map(decode_json, FrameReader(file))}
+def read_scores(file: Path, shape: Shape = "prefill", width: int = 1) -> dict[str, Score]:
+    """Digest -> score of that shape and width; the last one where a digest has several."""
+    return {
+        record["digest"]: _score(record)
+        for record in map(decode_json, FrameReader(file))
+        if (record["shape"], record.get("width", 1)) == (shape, width)
+    }
 
 
 def _score(record: dict[str, Any]) -> Score:
@@ -45,4 +52,5 @@ def _score(record: dict[str, Any]) -> Score:
         top_ids=tuple(record["top_ids"]),
         error=record["error"],
         shape=record["shape"],
+        listed=tuple(dict(row) for row in record.get("listed", ())),
     )

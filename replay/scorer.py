@@ -9,7 +9,7 @@ from replay.lockstep import lockstep
 from replay.score_file import ScoreFile
 from replay.scorer_plan import ScorerPlan
 from replay.teacher_forcing import teacher_force
-from traces.score import Score, ScoreRequest
+from traces.score import Score, ScoreRequest, Shape
 
 __all__ = ["ScorerPlan", "score_all", "score_one"]
 
@@ -29,9 +29,8 @@ async def score_all(
     and raises ServerError where a launched server has died.
     """
     wanted = {request.digest: request for request in requests}
-    with ScoreFile(
-        file, shape="prefill" if plan.method == "teacher-forcing" else "decode"
-    ) as scores:
+    shape: Shape = "prefill" if plan.method == "teacher-forcing" else "decode"
+    with ScoreFile(file, shape, plan.width) as scores:
         missing = [item for item in wanted.items() if item[0] not in scores.known]
         done = len(wanted) - len(missing)
         progress(done)

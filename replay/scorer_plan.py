@@ -8,14 +8,15 @@ Method = Literal["teacher-forcing", "lockstep"]
 
 @dataclass(frozen=True, slots=True)
 class ScorerPlan:
-    """`url` is the baseline's. Under teacher forcing an answer takes 140 bytes per prompt token on
-    the wire and, while it is read, some 1.2 KiB in memory (150 MiB for 128k tokens); `concurrency`
-    bounds how many there are at once.
+    """`url` is the baseline's. `width` is how many of the best tokens are listed at each position
+    (vLLM: at most ``--max-logprobs``, 20 by default); more than 1 is for turns that sample, under
+    teacher forcing only. Of an answer only the continuation's entries are held in memory.
     """
 
     url: str
     model: str
     method: Method = "teacher-forcing"
+    width: int = 1
     cache_salt: str = "score"
     api_key: str = field(default="", repr=False)
     concurrency: int = 2

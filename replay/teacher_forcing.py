@@ -1,17 +1,19 @@
 """Teacher forcing: the baseline reads a given continuation and scores each token of it.
 
 One ``/v1/completions`` request: the prompt is prompt ids + continuation ids as captured (nothing is
-tokenised again), `prompt_logprobs` 1 asks for each token's own log probability and the best one's,
-and one token is generated because vLLM wants at least one. vLLM never reads the prefix cache for
-such a request, so it costs a full prefill.
+tokenised again), `prompt_logprobs` asks for each token's own log probability and the `width` best
+ones, and one token is generated because vLLM wants at least one. vLLM never reads the prefix cache
+for such a request, so it costs a full prefill.
 """
 
 from typing import Any
 
+import aiohttp
+
 from replay.client import StreamClient
-from replay.score_answer import read_score
+from replay.refusal import message_of
+from replay.score_answer import EntryScanner, refusal_outcome, score_of
 from replay.scorer_plan import ScorerPlan
-from traces.capture import CaptureKey
 from traces.score import Score, ScoreRequest
 
 ROUTE = "/v1/completions"
@@ -19,8 +21,17 @@ ROUTE = "/v1/completions"
 
 async def teacher_force(plan: ScorerPlan, client: StreamClient, request: ScoreRequest) -> Score:
     """Score one continuation."""
-    key = CaptureKey(run="", path="", arm="score", session="", turn=request.digest)
-    return read_score(request, await client.send(key, _body(plan, request), ROUTE))
+    scanner = EntryScanner(keep=len(request.continuation))
+    try:
+        async with client.exchange(_body(plan, request), ROUTE) as answer:
+            if answer.status != 200:
+                message = message_of(await answer.read())
+                return Score(refusal_outcome(message), error=message)
+            async for read in answer.content.iter_any():
+                scanner.feed(read)
+    except (TimeoutError, aiohttp.ClientError, OSError) as problem:
+        return Score("no_answer", error=f"{type(problem).__name__}: {problem}")
+    return score_of(request, scanner, plan.width)
 
 
 def _body(plan: ScorerPlan, request: ScoreRequest) -> dict[str, Any]:
@@ -29,7 +40,7 @@ def _body(plan: ScorerPlan, request: ScoreRequest) -> dict[str, Any]:
         "prompt": [*request.prompt, *request.continuation],
         "max_tokens": 1,
         "temperature": 0.0,
-        "prompt_logprobs": 1,
+        "prompt_logprobs": plan.width,
         "cache_salt": plan.cache_salt,
         "stream": False,
     }

@@ -6,7 +6,6 @@
 
 import math
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +13,7 @@ import aiohttp
 import orjson
 
 from replay.client import StreamClient
+from replay.refusal import message_of
 from replay.score_answer import NON_FINITE
 
 ROUTE = "/v1/completions"
@@ -72,10 +72,11 @@ async def stream_tokens(
 
     Raises StreamRefused with the server's words, StreamBroken for what the network did.
     """
-    lines = client.lines(request, ROUTE)
     try:
-        async with aclosing(lines):
-            async for line in lines:
+        async with client.exchange(request, ROUTE) as answer:
+            if answer.status != 200:
+                raise StreamRefused(message_of(await answer.read()))
+            async for line in _lines(answer):
                 if not line.startswith(b"data:") or line.endswith(b"[DONE]"):
                     continue
                 chunk = orjson.loads(line[5:])
@@ -88,6 +89,15 @@ async def stream_tokens(
         raise StreamBroken(f"{type(problem).__name__}: {problem}") from None
     except (orjson.JSONDecodeError, KeyError, TypeError, ValueError) as problem:
         raise StreamRefused(f"no stream of tokens with logprobs: {problem!r:.200}") from None
+
+
+async def _lines(answer: aiohttp.ClientResponse) -> AsyncGenerator[bytes, None]:
+    rest = b""
+    async for read in answer.content.iter_any():
+        *whole, rest = (rest + read).split(b"\n")
+        for line in whole:
+            yield line.rstrip(b"\r")
+    yield rest
 
 
 def _tokens(choice: Mapping[str, Any]) -> list[StreamedToken]:

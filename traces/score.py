@@ -1,6 +1,7 @@
 """Tokens scored by the baseline under teacher forcing."""
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -33,6 +34,8 @@ class Score:
     and clamps minus infinity to -9999). The tuples are empty unless `outcome` is ``scored``.
     `shape` says how the baseline computed them: many rows at once (``prefill``, teacher forcing) or
     one row per step (``decode``, lockstep); the two round differently and share no quantile.
+    `listed` holds per token all the log probabilities the server listed, by token id, where more
+    than the best one was asked for.
     """
 
     outcome: Outcome
@@ -41,6 +44,7 @@ class Score:
     top_ids: tuple[int, ...] = ()
     error: str | None = None
     shape: Shape = "prefill"
+    listed: tuple[Mapping[int, float], ...] = ()
 
     @property
     def regrets(self) -> tuple[float, ...]:

@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scripted_server import Answer, Script, ScriptedServer, Seen, scripted
 
 from replay.port import free_port
+from replay.score_answer import EntryScanner
 from replay.scorer import ScorerPlan, score_all
 from traces.errors import ServerError
 from traces.score import Score, ScoreRequest
@@ -127,6 +130,55 @@ def test_a_dead_server_ends_the_scoring_and_keeps_what_is_scored(tmp_path: Path)
 
     with pytest.raises(ServerError, match="the server ended"):
         asyncio.run(run())
+
+
+TOKENS = st.text(alphabet='{}",:[]\\0a\n€', max_size=6)
+
+
+@given(st.lists(TOKENS, min_size=1, max_size=6), st.lists(st.integers(1, 40)), st.booleans())
+def test_entries_are_found_however_the_body_is_cut(
+    texts: list[str], cuts: list[int], spaced: bool
+) -> None:
+    entries = [
+        {
+            "17": {"logprob": -0.5, "rank": 1, "decoded_token": text},
+            "3": {"decoded_token": '{"5": {"x": 1}}', "logprob": -1e-07, "rank": None},
+        }
+        for text in texts
+    ]
+    body = {"choices": [{"text": '{"9": {"a": 1}}', "prompt_logprobs": [None, *entries]}]}
+    data = json.dumps(body, indent=1 if spaced else None).encode()
+    scanner = EntryScanner(keep=2)
+    for cut in cuts:
+        scanner.feed(data[:cut])
+        data = data[cut:]
+    scanner.feed(data)
+    assert scanner.count == len(entries)
+    assert [json.loads(entry) for entry in scanner.last] == entries[-2:]
+
+
+def test_wide_lists_are_kept_whole_and_apart_from_narrow_ones(tmp_path: Path) -> None:
+    file = tmp_path / "s.zst"
+
+    async def run(width: int) -> tuple[Score, ScriptedServer]:
+        async with scripted(lambda seen: GOOD) as server:
+            plan = ScorerPlan(server.url, "m", width=width)
+            return (await score_all(plan, [REQUEST], file))[REQUEST.digest], server
+
+    narrow, _ = asyncio.run(run(1))
+    assert narrow.listed == ()
+    wide, server = asyncio.run(run(20))
+    assert server.seen[0].body["prompt_logprobs"] == 20
+    assert wide.listed == ({8: -0.25}, {9: -3.5, 4: -0.5})
+    again, server = asyncio.run(run(20))
+    assert (again, server.seen) == (wide, [])
+
+
+def test_a_score_of_nan_is_non_finite_and_no_number(tmp_path: Path) -> None:
+    body = b'{"choices":[{"prompt_logprobs":[null,' + b'{"6":{"logprob":NaN}},' * 4
+    answer = Answer(writes=[body[:-1] + b"]}]}"])
+    scores, _ = score(tmp_path / "s.zst", lambda seen: answer, REQUEST)
+    assert scores[REQUEST.digest].outcome == "non_finite"
 
 
 def test_regret_is_the_gap_to_the_best_token_and_never_negative() -> None:
