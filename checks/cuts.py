@@ -1,0 +1,67 @@
+"""Cuts of a token sequence into deltas, and the smallest one that changes a parse.
+
+A cut is the sorted tuple of token offsets at which one delta ends and the next begins; `()` is the
+whole output in one delta, ``(1, 2, …, n − 1)`` one token per delta. A speculative step of k drafts
+commits up to k + 1 tokens, so deltas of 1 … k + 1 tokens are what a server really sends.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+Cut = tuple[int, ...]
+
+
+def one_by_one(tokens: int) -> Cut:
+    """One token per delta."""
+    return tuple(range(1, tokens))
+
+
+def two_way(tokens: int, places: Sequence[int] | None = None) -> Iterator[Cut]:
+    """Every cut into two deltas, or those at `places`."""
+    for place in range(1, tokens) if places is None else places:
+        yield (place,)
+
+
+def random_cuts(tokens: int, largest: int, count: int, seed: int) -> Iterator[Cut]:
+    """`count` cuts into deltas of 1 … `largest` tokens, sizes drawn uniformly."""
+    draw = np.random.default_rng([seed, tokens, largest])
+    for _ in range(count):
+        ends = np.cumsum(draw.integers(1, largest + 1, size=tokens))
+        yield tuple(int(end) for end in ends[ends < tokens])
+
+
+def deltas(tokens: int, cut: Cut) -> Iterator[tuple[int, int]]:
+    """The (start, end) token offsets of every delta."""
+    start = 0
+    for end in (*cut, tokens):
+        yield start, end
+        start = end
+
+
+def near_markup(pieces: Sequence[str], reach: int = 8) -> list[int]:
+    """Offsets within `reach` tokens of a piece that could be markup (it holds ``<>[]{}|｜"``)."""
+    marked = [i for i, piece in enumerate(pieces) if set(piece) & set('<>[]{}|｜"')]
+    near = {p for i in marked for p in range(i - reach, i + reach + 2)}
+    return sorted(place for place in near if 0 < place < len(pieces))
+
+
+def smallest(tokens: int, cut: Cut, differs: Callable[[Cut], bool]) -> Cut:
+    """The cut with the fewest joined tokens that still differs from one token per delta.
+
+    Starts from `cut`, which must differ, and splits deltas further as long as the difference
+    stays (Zeller and Hildebrandt, "Simplifying and isolating failure-inducing input", 2002).
+    """
+    every = set(one_by_one(tokens))
+    joined = sorted(every - set(cut))
+    width = len(joined)
+    while width >= 1 and joined:
+        for start in range(0, len(joined), width):
+            fewer = joined[:start] + joined[start + width :]
+            if differs(tuple(sorted(every - set(fewer)))):
+                joined = fewer
+                width = min(width, max(1, len(joined)))
+                break
+        else:
+            width //= 2
+    return tuple(sorted(every - set(joined)))

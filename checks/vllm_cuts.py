@@ -1,0 +1,69 @@
+"""SPLIT_VARIANT of a case file: its cuts, through vLLM's own parsers."""
+
+from functools import cache
+from typing import Any
+
+from checks import findings as f
+from checks.findings import Finding, NotJudged
+from checks.split_judgement import judge_given
+from checks.split_samples import training_texts
+from checks.vllm_parsers import ParserUnavailable, ParserUnderTest, TokenText, load_tokenizer
+from checks.vllm_test_tokenizer import build
+from traces.case import CaseScenario
+from traces.errors import InputError
+
+BUILT_IN = "built-in"
+"""The name of the test tokenizer, which has the markers of all parsers."""
+
+
+@cache
+def tokenizer_named(name: str) -> Any:
+    """A tokenizer by folder or name; ``built-in`` is the test tokenizer. Raises `InputError`."""
+    return build(training_texts()) if name == BUILT_IN else load_tokenizer(name)
+
+
+def judge_cuts(scenario: CaseScenario) -> list[Finding | NotJudged]:
+    """Parse the scenario's output under its cuts and one token at a time.
+
+    Raises `InputError` for a parser the installed vLLM does not know or that refuses the
+    tokenizer. A tokenizer that is not on this machine leaves the code not judged.
+    """
+    context = scenario.context
+    place = f"scenario {scenario.name!r}"
+    try:
+        tokenizer = tokenizer_named(context.tokenizer or BUILT_IN)
+    except InputError as error:
+        return [NotJudged(f.SPLIT_VARIANT, str(error))]
+    tools = (scenario.request or {}).get("tools") or []
+    try:
+        parser = ParserUnderTest(context.tool_parser, context.reasoning_parser, tokenizer, tools)
+    except InputError as error:
+        raise InputError(f"{place}: context: {error}", error.fix) from error
+    except ParserUnavailable as error:
+        raise InputError(
+            f"{place}: the tokenizer {context.tokenizer!r} does not serve the parser: {error}",
+            "name the tokenizer of a model this parser is made for",
+        ) from error
+    tokens = _tokens(scenario, parser)
+    if tokens is None:
+        return [NotJudged(f.SPLIT_VARIANT, "neither raw_text nor token ids are known")]
+    outside = [p for cut in context.partitions for p in cut if not 0 < p < len(tokens.ids)]
+    if outside:
+        raise InputError(
+            f"{place}: context.cuts names {outside[0]}, the output has {len(tokens.ids)} tokens",
+            "a cut is a token offset between 1 and the number of tokens less one",
+        )
+    judged = judge_given(
+        tokens.pieces, lambda cut: parser.streamed(tokens, cut), context.partitions
+    )
+    return list(judged.findings())
+
+
+def _tokens(scenario: CaseScenario, parser: ParserUnderTest) -> TokenText | None:
+    candidate = scenario.candidate
+    if candidate is None:
+        return None
+    ids = [token.id for token in candidate.tokens or () if token.id is not None]
+    if ids:
+        return parser.detokenise(ids)
+    return None if candidate.raw_text is None else parser.tokenise(candidate.raw_text)

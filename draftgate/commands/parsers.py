@@ -1,0 +1,79 @@
+"""``draftgate parsers``: do vLLM's own parsers depend on how the tokens were cut?"""
+
+import json
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--tool-parser", "tool", help="A tool parser of the installed vLLM.")
+@click.option("--reasoning-parser", "reasoning", help="A reasoning parser of the installed vLLM.")
+@click.option(
+    "--tokenizer",
+    default="built-in",
+    show_default=True,
+    help="Folder or name; `built-in` has the markers of all parsers.",
+)
+@click.option(
+    "-k",
+    "--draft-tokens",
+    type=click.IntRange(min=1),
+    default=3,
+    show_default=True,
+    help="Draft tokens per step: random deltas have 1 … k + 1 tokens.",
+)
+@click.option(
+    "--cuts", type=click.IntRange(min=0), default=60, show_default=True, help="Random cuts a text."
+)
+@click.option("--seed", default=0, show_default=True, help="Seed of the random cuts.")
+@click.option(
+    "--cases",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Write a case file per failing parser into this folder.",
+)
+@click.option(
+    "--matrix", type=click.Path(path_type=Path, dir_okay=False), help="Write the matrix (Markdown)."
+)
+@click.option("--json", "as_json", is_flag=True, help="One machine-readable object on stdout.")
+def command(
+    files: tuple[Path, ...],
+    tool: str | None,
+    reasoning: str | None,
+    tokenizer: str,
+    draft_tokens: int,
+    cuts: int,
+    seed: int,
+    folder: Path | None,
+    matrix: Path | None,
+    as_json: bool,
+) -> int:
+    """Cut the same tokens elsewhere and see whether the parse changes.
+
+    FILES are case files, journals (*.jsonl.zst) or plain texts, parsed by the parsers named.
+    Without FILES built-in samples are written in each parser's own format; without parser names
+    every parser of the installed vLLM is tried. Ends with 0 where no cut changes a result, 1 where
+    one does (a single delta alone does not count), 2 where nothing could be tried.
+    """
+    from draftgate.parser_check import Settings
+    from draftgate.parser_output import lines_of, write_cases, write_matrix
+    from draftgate.parser_texts import parsers_to_check
+
+    settings = Settings(largest=draft_tokens + 1, count=cuts, seed=seed)
+    checked = []
+    for parser in parsers_to_check(files, tool, reasoning, tokenizer, settings):
+        checked.append(parser)
+        click.echo(f"{parser.status:9} {parser.kind} {parser.name}", err=True)
+    written = {} if folder is None else write_cases(checked, folder, tokenizer)
+    if matrix is not None:
+        write_matrix(checked, matrix, settings, written)
+    if as_json:
+        click.echo(json.dumps({"parsers": [parser.as_json() for parser in checked]}))
+    else:
+        for line in lines_of(checked):
+            click.echo(line)
+    if all(parser.status == "untested" for parser in checked):
+        return 2
+    return int(any(parser.status == "variant" for parser in checked))
