@@ -12,6 +12,7 @@ from typing import Any, Self
 
 import aiohttp
 
+from replay.url import server_root
 from traces.capture import Capture, CaptureKey, Event
 from traces.capture_record import encode_json
 
@@ -32,7 +33,7 @@ class StreamClient:
     def __init__(
         self, base_url: str, *, api_key: str = "", timeout_s: float = 600.0, connections: int = 64
     ) -> None:
-        self.base_url = base_url.rstrip("/").removesuffix("/v1")
+        self.base_url = server_root(base_url)
         self._timeout = aiohttp.ClientTimeout(total=timeout_s, sock_connect=CONNECT_TIMEOUT_S)
         self._headers = {"Accept-Encoding": "identity", "Content-Type": "application/json"}
         if api_key:

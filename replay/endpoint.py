@@ -9,6 +9,7 @@ import aiohttp
 import orjson
 
 from replay.client import CONNECT_TIMEOUT_S
+from replay.url import server_root
 from traces.capture_record import encode_json
 from traces.errors import ServerError
 
@@ -27,7 +28,7 @@ class Endpoint:
     def __init__(
         self, base_url: str, *, api_key: str = "", timeout_s: float = ANSWER_TIMEOUT_S
     ) -> None:
-        self.base_url = base_url.rstrip("/").removesuffix("/v1")
+        self.base_url = server_root(base_url)
         self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
         self._timeout = aiohttp.ClientTimeout(total=timeout_s, sock_connect=CONNECT_TIMEOUT_S)
         self._http: aiohttp.ClientSession | None = None
