@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from checks.acceptance import compare_profiles
 from checks.acceptance_floor import floor_bound
 from checks.bounds import Bound
 from checks.drafting import Drafting
@@ -13,6 +12,8 @@ from checks.positions import DraftPositions
 from checks.profile import Cell, profile, profile_rows
 from checks.profile_row import ProfileRow
 from checks.profile_sums import ProfileSums
+from checks.reference_run import compare_with_reference
+from checks.speculation_counters import judge_speculation
 from checks.steps import Steps, Unaligned
 from draftgate.gate.evidence import TurnId
 from draftgate.gate.reading import Reading
@@ -46,19 +47,21 @@ def judge_acceptance(
     """Profile of all aligned turns; unaligned ones are findings of severity info."""
     sums = ProfileSums(drafting.k or _longest_draft(readings))
     unaligned: list[Finding] = []
+    counters: list[Finding] = []
     drafts = accepted = 0
     for turn, reading in readings.items():
         if isinstance(reading.steps, Unaligned):
             text = f"steps do not reconcile: {reading.steps.message}"
             unaligned.append(Finding(UNALIGNED, text).at(*turn))
         speculation = reading.exchange.response.speculation
+        counters += [finding.at(*turn) for finding in judge_speculation(speculation)]
         if speculation is not None:
             drafts += len(speculation.drafted or ())
             accepted += sum(speculation.accepted or ())
         if isinstance(reading.steps, Steps) and isinstance(reading.positions, DraftPositions):
             sums.add(turn[0], reading.positions, reading.steps)
     rows = tuple(profile_rows(sums))
-    compared = compare_profiles(rows, reference) if reference else []
+    compared = compare_with_reference(rows, reference) if reference else []
     findings = [item for item in compared if isinstance(item, Finding)]
     if drafts == 0:
         findings.append(Finding(NO_DRAFTS, "the candidate drafted nothing in the whole run"))
@@ -68,7 +71,7 @@ def judge_acceptance(
     return Acceptance(
         cells=cells,
         rows=rows,
-        findings=tuple(in_report_order([*findings, *unaligned])),
+        findings=tuple(in_report_order([*findings, *counters, *unaligned])),
         not_judged=tuple(item for item in compared if isinstance(item, NotJudged)),
         drafts=drafts,
         bounds=()

@@ -13,6 +13,7 @@ from checks.sampled import judge_sampled
 from checks.speed import SpeedEstimate, SpeedPair, compare_speed
 from checks.tool_outcome import tool_pair
 from checks.verdict import Verdict, decide
+from checks.vllm_ngram import ngram_proposer
 from draftgate.gate.acceptance import Acceptance, judge_acceptance
 from draftgate.gate.evidence import TurnId
 from draftgate.gate.judging import PairJudgements, judge_controls, judge_pairs, with_policy
@@ -45,13 +46,14 @@ def judge(record: Record, reference: Sequence[ProfileRow] = ()) -> Conclusion:
     config, policy, seed = record.config, record.config.policy, record.config.run.seed
     greedy = record.greedy
     assert greedy is not None, "the greedy turns are judged while the baseline is up"
-    drafting = Drafting.from_config(config.candidate.speculative_config)
+    server = server_facts(config, record.facts)
+    drafting = Drafting.from_config(config.candidate.speculative_config, server.max_model_len)
     family = tool_parser(config, record.facts)
+    propose = ngram_proposer(drafting)
     readings = {
-        turn: read_exchange(exchange, family, drafting, record.plan.template_of(turn[0]))
+        turn: read_exchange(exchange, family, drafting, record.plan.template_of(turn[0]), propose)
         for turn, exchange in record.evidence.of("candidate").items()
     }
-    server = server_facts(config, record.facts)
     hard = max((noise.hard for noise in greedy.noise if noise.shape == "decode"), default=1.0)
     pairs = [
         *main_pairs(record.evidence, readings, server, hard),

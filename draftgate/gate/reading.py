@@ -1,14 +1,21 @@
 """A capture, read closely: token texts and labels, engine steps, drafted positions."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from checks.alignment import align
 from checks.drafting import Drafting
+from checks.ngram_steps import Propose
 from checks.positions import DraftPositions, join
-from checks.steps import Steps, Unaligned, reconcile, step_facts
+from checks.steps import Steps, Unaligned
 from draftgate.gate.evidence import Exchange
-from traces.boundaries import TokenLabels, label, token_labels, token_starts
+from traces.boundaries import (
+    TokenLabels,
+    known_family,
+    label,
+    opens_in_reasoning,
+    token_labels,
+    token_starts,
+)
 from traces.response import Response
 
 
@@ -39,17 +46,21 @@ def token_texts(response: Response) -> tuple[str, ...] | None:
 
 
 def read_exchange(
-    exchange: Exchange, family: str, drafting: Drafting | None, template: str | None
+    exchange: Exchange,
+    family: str,
+    drafting: Drafting | None,
+    template: str | None,
+    propose: Propose | None = None,
 ) -> Reading:
     """Label and align one exchange.
 
     `family` is the tool parser its markup is written for, ``plain`` where there is none;
-    `drafting` is `None` on a path without a drafter.
+    `drafting` is `None` on a path without a drafter; `propose` recomputes n-gram drafts.
     """
     response = exchange.response
     texts = token_texts(response)
-    labels = None if texts is None else _labels(texts, family, exchange.request)
-    steps = None if drafting is None else _steps(response, drafting)
+    labels = None if texts is None else _labels(texts, family, exchange)
+    steps = None if drafting is None else align(response, drafting, propose)
     positions = None
     if isinstance(steps, Steps) and labels is not None and response.usage is not None:
         usage = response.usage
@@ -63,11 +74,9 @@ def read_exchange(
     return Reading(exchange, texts, labels, steps, positions)
 
 
-def _labels(texts: tuple[str, ...], family: str, request: Mapping[str, Any]) -> TokenLabels | None:
-    spans = label("".join(texts), family, request.get("tools") or ())
+def _labels(texts: tuple[str, ...], family: str, exchange: Exchange) -> TokenLabels | None:
+    raw = "".join(texts)
+    thinking = opens_in_reasoning(raw, exchange.response.reasoning)
+    tools = exchange.request.get("tools") or ()
+    spans = label(raw, known_family(family), tools, thinking=thinking)
     return token_labels(spans, token_starts(texts)) if spans or not texts else None
-
-
-def _steps(response: Response, drafting: Drafting) -> Steps | Unaligned:
-    facts = step_facts(response)
-    return facts if isinstance(facts, Unaligned) else reconcile(facts, drafting)

@@ -3,7 +3,7 @@
 import pytest
 from labelled_texts import TEXTS, Labelled
 
-from traces.boundaries import Span, label
+from traces.boundaries import Span, known_family, label, opens_in_reasoning
 from traces.boundaries.families import FAMILIES
 from traces.boundaries.label import LABELS
 
@@ -37,3 +37,15 @@ def test_the_texts_cover_every_label_and_every_family() -> None:
     assert used == set(LABELS)
     covered = {FAMILIES[case.family].name for case in TEXTS}
     assert covered == {family.name for family in FAMILIES.values()}
+
+
+def test_a_reasoning_block_opened_by_the_prompt_is_told_by_the_servers_own_reading() -> None:
+    assert opens_in_reasoning("\nHm, yes.</think>No", "Hm, yes.")
+    assert not opens_in_reasoning("<think>Hm</think>No", "Hm")
+    assert not opens_in_reasoning("No", "")
+
+
+def test_a_parser_without_rules_is_read_as_plain_text() -> None:
+    assert known_family("hermes") == "hermes"
+    assert known_family("my_plugin") == "plain"
+    assert known_family(None) == "plain"

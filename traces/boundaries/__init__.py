@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from traces.boundaries.content import Call, schemas
+from traces.boundaries.families import FAMILIES
 from traces.boundaries.json_value import JsonReader
 from traces.boundaries.label import PUNCT
 from traces.boundaries.labeller import LOOK_BACK, Labeller
@@ -21,8 +22,10 @@ __all__ = [
     "Labeller",
     "Span",
     "TokenLabels",
+    "known_family",
     "label",
     "label_arguments",
+    "opens_in_reasoning",
     "token_labels",
     "token_starts",
 ]
@@ -45,6 +48,20 @@ def label(
     labeller = Labeller(family or "plain", tools, thinking=thinking)
     spans = labeller.feed(raw_text) + labeller.close()
     return list(_merged(spans))
+
+
+def opens_in_reasoning(raw_text: str, reasoning: str) -> bool:
+    """Whether an output begins with its reasoning, without a marker: the prompt opened the block.
+
+    `reasoning` is what the server's own parser took for it.
+    """
+    head = reasoning.strip()[:32]
+    return bool(head) and raw_text.lstrip().startswith(head)
+
+
+def known_family(parser: str | None) -> str:
+    """The name itself, or ``plain`` for a tool parser there are no rules for."""
+    return parser if parser in FAMILIES else "plain"
 
 
 def label_arguments(
