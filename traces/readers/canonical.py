@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from traces.readers.intake import Intake
 from traces.readers.reader import share
-from traces.readers.shapes import mapping
+from traces.readers.shapes import mapping, text
 from traces.readers.source import Sample
 from traces.session import Session
 from traces.session_file import parse_sessions
@@ -24,7 +24,7 @@ class Canonical:
         first: dict[str, Any] = mapping(sample.rows[0] if sample.rows else None)
         if not str(first.get("schema", "")).startswith("draftgate.session/"):
             return 0.0
-        return share(sample, sum(row.get("record") in RECORDS for row in sample.objects))
+        return share(sample, sum(text(row.get("record")) in RECORDS for row in sample.objects))
 
     def read(self, intake: Intake) -> Iterator[Session]:
         """The sessions as they are, plus the tags asked for."""

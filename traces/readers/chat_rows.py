@@ -2,8 +2,8 @@
 
     {"messages": [{"role": "user", "content": "…"}, …], "tools": […], "metadata": {…}}
 
-The row's last message is what the last response was; every assistant message is a turn whose prompt
-are the messages before it. See docs/formats/chat-messages.md for the column names of data sets.
+Every assistant message is a turn whose prompt are the messages before it; a row without one is a
+prompt without a recorded answer. See docs/formats/chat-messages.md for the columns of data sets.
 """
 
 from collections.abc import Iterator
@@ -107,7 +107,7 @@ class ChatRows:
         for item in transcript:
             if isinstance(item, Answer):
                 item.toolset, item.model = toolset, item.model or model
-        if not any(isinstance(item, Answer) for item in transcript):
-            builder.warn("no_response", number)
-        add_thread(builder, transcript, fidelity="exact")
+        prompt = add_thread(builder, transcript, fidelity="exact")
+        if not builder.turn_count and prompt:
+            builder.turn(prompt, None, fidelity="exact", toolset=toolset, rows=(number or 1,))
         return builder.build()

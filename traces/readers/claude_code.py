@@ -53,7 +53,7 @@ class ClaudeCode:
             told = [mapping(line) for line in lines]
             return sum(r.get("type") in ("user", "assistant") for r in told) / len(told)
         messages = sum(_is_message_row(row) for row in sample.objects)
-        beside = sum(row.get("type") in SIDE_ROWS for row in sample.objects)
+        beside = sum(text(row.get("type")) in SIDE_ROWS for row in sample.objects)
         return share(sample, messages + beside) if messages else 0.0
 
     def read(self, intake: Intake) -> Iterator[Session]:

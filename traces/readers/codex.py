@@ -40,11 +40,13 @@ class Codex:
     def match(self, sample: Sample) -> float:
         """Rows in an envelope of known type, or bare items after a row with id and git."""
         rows = sample.objects
-        fits = sum(r.get("type") in ENVELOPES and "payload" in r for r in rows)
+        fits = sum(text(r.get("type")) in ENVELOPES and "payload" in r for r in rows)
         first = rows[0] if rows else {}
         legacy = "type" not in first and "id" in first and "timestamp" in first
         if legacy or any("record_type" in row for row in rows):
-            fits += sum(r.get("type") in BARE_ITEMS or "record_type" in r for r in rows) + legacy
+            fits += (
+                sum(text(r.get("type")) in BARE_ITEMS or "record_type" in r for r in rows) + legacy
+            )
         return share(sample, fits)
 
     def read(self, intake: Intake) -> Iterator[Session]:

@@ -38,7 +38,8 @@ class Gemini:
         rows = sample.objects
         if any("projectHash" in row and "sessionId" in row for row in rows):
             fits = sum(
-                row.get("type") in SAID or "$set" in row or "projectHash" in row for row in rows
+                text(row.get("type")) in SAID or "$set" in row or "projectHash" in row
+                for row in rows
             )
             return share(sample, fits)
         if _is_stream(rows):

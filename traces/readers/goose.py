@@ -40,7 +40,7 @@ class Goose:
         ]
         blocks = [b for message in messages for b in mappings(message["content"])]
         particular = any(
-            block.get("type") in BLOCKS or "tool_name" in block or "tool_result" in block
+            text(block.get("type")) in BLOCKS or "tool_name" in block or "tool_result" in block
             for block in blocks
         )
         header = any("working_dir" in row for row in sample.objects)

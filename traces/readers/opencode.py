@@ -49,7 +49,7 @@ class Opencode:
             text(row.get("session_id")).startswith("ses_") and "data" in row for row in rows
         )
         events = sum(
-            row.get("type") in EVENTS and "sessionID" in row and "part" in row for row in rows
+            text(row.get("type")) in EVENTS and "sessionID" in row and "part" in row for row in rows
         )
         return share(sample, max(lists, table, events))
 

@@ -29,7 +29,10 @@ SESSION_KEYS = ("gen_ai.conversation.id", "session.id", "exgentic.session.id")
 
 
 class Otel:
-    """Reads the spans of a file; those of one conversation or trace form a session."""
+    """Reads the spans of a file; those of one conversation or trace form a session.
+
+    Rows are the spans of a document, or the lines of JSON Lines.
+    """
 
     format: ClassVar[str] = "otel"
     unsupported: ClassVar[str | None] = None
@@ -48,10 +51,15 @@ class Otel:
 
     def _exchanges(self, intake: Intake) -> Iterator[Exchange]:
         spans: list[Span] = []
-        for _, value in intake.source.rows():
-            for raw in spans_of(value):
-                spans.append(read_span(len(spans) + 1, raw))
-                intake.ledger.see(len(spans))
+        in_lines = not isinstance(intake.source.document, dict)
+        for line, value in intake.source.rows():
+            found = list(spans_of(value))
+            if in_lines and not found:
+                intake.ledger.skip(line, "no_spans")
+            for raw in found:
+                row = line if in_lines else len(spans) + 1
+                intake.ledger.see(row)
+                spans.append(read_span(row, raw))
         for span in sorted(spans, key=lambda span: (span.start or "", span.row)):
             reason, chat = _chat_of(span, intake)
             if chat is None:

@@ -38,7 +38,10 @@ class Pi:
             return 0.0
         fits = sum(
             row.get("type") == "session"
-            or (row.get("type") == "message" and mapping(row.get("message")).get("role") in ROLES)
+            or (
+                row.get("type") == "message"
+                and text(mapping(row.get("message")).get("role")) in ROLES
+            )
             for row in rows
         )
         return share(sample, fits)

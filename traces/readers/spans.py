@@ -10,7 +10,7 @@ from traces.readers.shapes import integer, items, mapping, mappings, text, text_
 
 @dataclass(slots=True)
 class Span:
-    """A span with plain attributes. `row` is its number in the file, counted over all spans."""
+    """A span with plain attributes, read from source row `row`."""
 
     row: int
     name: str
