@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import Self
 
 from replay.endpoint import Endpoint
+from replay.gpu import GpuReader
 from replay.prometheus import Sample, parse_metrics, total
 from traces.capture_record import decode_json, encode_json
 from traces.errors import ServerError
@@ -45,7 +46,8 @@ PER_POSITION = "vllm:spec_decode_num_accepted_tokens_per_pos_total"
 class MetricsSampler:
     """Takes one sample per URL at once, then every `every_s` seconds, and one at the end.
 
-    `missed` counts samples that a server did not give; an arm is never ended for one.
+    `missed` counts samples that a server did not give; an arm is never ended for one. `gpu` is for
+    launched servers, which run on this machine.
     """
 
     def __init__(
@@ -57,14 +59,17 @@ class MetricsSampler:
         *,
         api_key: str = "",
         every_s: float = EVERY_S,
+        gpu: GpuReader | None = None,
     ) -> None:
         self.path = path
         self.arm = arm
         self.every_s = every_s
         self.missed = 0
+        self._gpu = gpu
         self._endpoints = [Endpoint(url, api_key=api_key, timeout_s=5.0) for url in urls]
         self._file = file
         self._stack = contextlib.AsyncExitStack()
+        self._ending = asyncio.Event()
 
     async def __aenter__(self) -> Self:
         self._writer = self._stack.enter_context(FrameWriter(self._file))
@@ -80,16 +85,17 @@ class MetricsSampler:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await self._task
+        self._ending.set()
+        await self._task
         if error is None:
             await self._sample()
         await self._stack.aclose()
 
     async def _loop(self) -> None:
         while True:
-            await asyncio.sleep(self.every_s)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._ending.wait(), self.every_s)
+                return
             await self._sample()
 
     async def _sample(self) -> None:
@@ -102,6 +108,13 @@ class MetricsSampler:
                 self.missed += 1
                 continue
             sample = server_sample(self.path, self.arm, endpoint.base_url, time.time(), text)
+            reading = self._gpu.read() if self._gpu else None
+            if reading is not None:
+                sample = dataclasses.replace(
+                    sample,
+                    gpu_memory_bytes=reading.memory_bytes,
+                    gpu_utilisation=reading.utilisation,
+                )
             self._writer.append(encode_json(dataclasses.asdict(sample)) + b"\n")
 
 

@@ -9,7 +9,8 @@ class ServerSample:
 
     `at` is seconds since the epoch. `running` and `waiting` are requests now, `kv_cache_use` the
     share of KV-cache blocks in use (0 to 1). All others are counters since the server's start:
-    tokens, drafts (steps that drafted), accepted draft tokens by position.
+    tokens, drafts (steps that drafted), accepted draft tokens by position. The GPU's values (0 to 1
+    for utilisation) cover all GPUs of this machine, and are there for launched servers only.
     """
 
     path: str
@@ -28,3 +29,5 @@ class ServerSample:
     draft_tokens: float | None = None
     accepted_tokens: float | None = None
     accepted_per_position: tuple[float, ...] | None = None
+    gpu_memory_bytes: float | None = None
+    gpu_utilisation: float | None = None

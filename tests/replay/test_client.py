@@ -31,13 +31,13 @@ def test_each_write_of_the_server_is_one_read_with_its_time() -> None:
     capture = exchange(Answer(writes=writes, gap_s=0.05))
     assert [read.encode() for _, read in capture.events if isinstance(read, str)] == writes
     times = [at for at, _ in capture.events]
-    assert all(45 < later - earlier < 250 for earlier, later in itertools.pairwise(times))
+    assert all(later - earlier > 45 for earlier, later in itertools.pairwise(times))
     assert (capture.status, capture.ended, capture.error) == (200, "done", None)
 
 
 def test_the_time_to_the_first_byte_counts_from_the_request() -> None:
     capture = exchange(Answer(hang_s=0.2))
-    assert 195 < capture.events[0][0] < 600
+    assert capture.events[0][0] > 195
 
 
 def test_a_read_that_ends_inside_a_character_is_kept_as_bytes() -> None:
@@ -66,10 +66,10 @@ def test_how_a_stream_ended(answer: Answer, ended: str) -> None:
 
 
 def test_a_time_out_keeps_what_came_before_it() -> None:
-    capture = exchange(Answer(writes=sse({"n": 1}, {"n": 2}), gap_s=5), timeout_s=0.4)
+    capture = exchange(Answer(writes=sse({"n": 1}, {"n": 2}), gap_s=30), timeout_s=2)
     assert (capture.ended, capture.status) == ("timeout", 200)
     assert capture.body == sse({"n": 1})[0]
-    assert "0.4 s" in str(capture.error)
+    assert "no end after 2." in str(capture.error)
 
 
 def test_a_refused_connection_is_a_capture_without_status() -> None:

@@ -1,11 +1,16 @@
 """Reading ``/metrics``, and sampling it while an arm runs."""
 
 import asyncio
+import sys
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from scripted_server import Answer, Seen, scripted
 
+from replay.gpu import GpuReader
 from replay.prometheus import Sample, parse_metrics, total
 from replay.sampler import MetricsSampler, read_samples, server_sample
 
@@ -73,15 +78,16 @@ def test_sampling_starts_at_once_goes_on_and_ends_with_a_last_sample(tmp_path: P
 
     async def run() -> MetricsSampler:
         async with scripted(script) as server:
-            sampler = MetricsSampler("candidate", "main", [server.url], file, every_s=0.1)
+            sampler = MetricsSampler("candidate", "main", [server.url], file, every_s=0.05)
             async with sampler:
-                await asyncio.sleep(0.35)
+                while asked < 4:
+                    await asyncio.sleep(0.01)
         return sampler
 
     sampler = asyncio.run(run())
     samples = read_samples(file)
     assert [s.generation_tokens for s in samples] == [1, *range(3, asked + 1)]
-    assert len(samples) >= 3
+    assert len(samples) >= 4
     assert sampler.missed == 1
     assert samples[0].at < samples[-1].at
 
@@ -98,3 +104,61 @@ def test_a_server_that_dies_ends_neither_sampling_nor_arm(tmp_path: Path) -> Non
 
     assert asyncio.run(run()).missed == 1
     assert len(read_samples(tmp_path / "s.zst")) == 1
+
+
+class FakeNvml:
+    """Two GPUs, as NVML shows them; `fail` names the call that the driver refuses."""
+
+    class NVMLError(Exception):
+        pass
+
+    def __init__(self, fail: str = "") -> None:
+        self.fail = fail
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        def call(*handle: Any) -> Any:
+            if name == self.fail:
+                raise self.NVMLError(name)
+            return {
+                "nvmlInit": None,
+                "nvmlDeviceGetCount": 2,
+                "nvmlDeviceGetHandleByIndex": handle[0] if handle else None,
+                "nvmlDeviceGetMemoryInfo": SimpleNamespace(used=3 * 1024),
+                "nvmlDeviceGetUtilizationRates": SimpleNamespace(
+                    gpu=30 * handle[0] if handle else 0
+                ),
+            }[name]
+
+        return call
+
+
+def test_local_gpus_are_read_with_the_metrics(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pynvml", FakeNvml())  # type: ignore[arg-type]
+    file = tmp_path / "s.zst"
+
+    async def run() -> None:
+        async with scripted(lambda seen: Answer(writes=[b"a 1\n"])) as server:
+            sampler = MetricsSampler("c", "main", [server.url], file, gpu=GpuReader(), every_s=60)
+            async with sampler:
+                pass
+
+    asyncio.run(run())
+    assert [(s.gpu_memory_bytes, s.gpu_utilisation) for s in read_samples(file)] == [
+        (6144.0, 0.15),
+        (6144.0, 0.15),
+    ]
+
+
+@pytest.mark.parametrize("fail", ["nvmlInit", "nvmlDeviceGetUtilizationRates"])
+def test_a_driver_that_does_not_tell_gives_no_reading(
+    monkeypatch: pytest.MonkeyPatch, fail: str
+) -> None:
+    monkeypatch.setitem(sys.modules, "pynvml", FakeNvml(fail))  # type: ignore[arg-type]
+    assert GpuReader().read() is None
+
+
+def test_a_machine_without_nvml_gives_no_reading(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pynvml", None)  # type: ignore[arg-type]
+    assert GpuReader().read() is None
