@@ -42,8 +42,10 @@ CONVERSATION: Mapping[str, Any] = {
 
 _JSON_CALL = '{"name": "get_weather", "arguments": {"place": "Bern"}}'
 
+REASONING = "reasoning"
+
 MARKUPS: Mapping[str, str] = {
-    "reasoning": "<think>short</think>done",
+    REASONING: "<think>short</think>done",
     "hermes": f"<tool_call>\n{_JSON_CALL}\n</tool_call>",
     "qwen3_coder": "<tool_call>\n<function=get_weather>\n<parameter=place>\nBern\n</parameter>\n"
     "</function>\n</tool_call>",
@@ -57,7 +59,12 @@ MARKUPS: Mapping[str, str] = {
 
 
 def parser_probe(model: str, markup: str) -> dict[str, Any]:
-    """The request that makes the server say, and parse, the sample of `markup`."""
+    """The request that makes the server say, and parse, the sample of `markup`.
+
+    Thinking is switched off where the template knows how, so that a tool sample comes at once; the
+    reasoning sample needs it on, since some reasoning parsers rest without it.
+    """
+    thinking = {} if markup == REASONING else {"chat_template_kwargs": {"enable_thinking": False}}
     return {
         "model": model,
         "messages": [{"role": "user", "content": "Weather in Bern?"}],
@@ -66,8 +73,8 @@ def parser_probe(model: str, markup: str) -> dict[str, Any]:
         "structured_outputs": {"choice": [MARKUPS[markup]]},
         "temperature": 0.0,
         "max_tokens": 256,
-        "chat_template_kwargs": {"enable_thinking": False},
         "cache_salt": "probe",
+        **thinking,
     }
 
 

@@ -13,7 +13,7 @@ from replay.command import ServerSpec
 from replay.drafter import read_drafter
 from replay.facts import gather_facts
 from replay.port import free_port
-from replay.probes import MARKUPS
+from replay.probes import MARKUPS, parser_probe
 from traces.errors import ServerError
 from traces.observables import Observables
 from traces.path_facts import ModelFacts, PathFacts
@@ -155,6 +155,13 @@ def test_a_server_that_refuses_the_gate_s_request_is_an_error_in_its_words() -> 
 
     with pytest.raises(ServerError, match="refuses the gate's request: logprobs are switched off"):
         facts(refusing)
+
+
+def test_thinking_is_on_for_the_reasoning_sample_alone() -> None:
+    off = {"chat_template_kwargs": {"enable_thinking": False}}
+    for markup in MARKUPS:
+        request = parser_probe("m", markup)
+        assert (off.items() <= request.items()) == (markup != "reasoning")
 
 
 def test_a_model_that_is_not_served_is_said_with_those_that_are() -> None:
