@@ -4,6 +4,7 @@
 """
 
 from datetime import datetime
+from importlib.resources import files
 from typing import Any
 
 import orjson
@@ -39,3 +40,10 @@ def _value(name: str, value: Any) -> Any:
     if name in JSON_COLUMNS and isinstance(value, str):
         return orjson.loads(value)
     return value
+
+
+def report_schema() -> dict[str, Any]:
+    """The JSON Schema (2020-12) of the object; columns of a section may grow, not change."""
+    text = (files("reports") / "report.schema.json").read_text(encoding="utf-8")
+    schema: dict[str, Any] = orjson.loads(text)
+    return schema

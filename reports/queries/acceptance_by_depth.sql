@@ -8,4 +8,4 @@
 select slice as boundary, position, reached, rate, low, high
 from v_acceptance_by_position
 where run = $run and path = 'candidate' and arm = 'main' and dimension in ('all', 'boundary')
-order by dimension, slice, position
+order by dimension, try_cast(slice as label_name), position

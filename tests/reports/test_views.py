@@ -235,3 +235,14 @@ def test_streams_are_counted_by_how_they_ended() -> None:
         (row,) = store.rows("from v_stream_integrity where path = 'candidate'")
     counted = ("requests", "ok", "refused", "no_answer", "no_finish", "no_done", "timeouts")
     assert [row[c] for c in counted] == [4, 1, 1, 1, 1, 1, 1]
+
+
+def test_a_profile_counts_steps_as_case_files_do() -> None:
+    """c_i of the profile is accepted_per_pos[i] / accepted_per_pos[i - 1]."""
+    steps = [("a", "x", k, ["code"] * 3) for k in [0] * 5 + [1] * 3 + [3] * 2]
+    with Store.in_memory() as store:
+        store.load(_run(steps))
+        (row,) = store.rows("from v_profile where run = 'r'")
+    assert (row["boundary"], row["context_bucket"]) == ("code", "0-8k")
+    assert (row["num_drafts"], row["num_draft_tokens"], row["num_accepted_tokens"]) == (10, 30, 9)
+    assert row["accepted_per_pos"] == [5, 2, 2]

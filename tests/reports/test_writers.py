@@ -1,0 +1,195 @@
+"""Markdown, JUnit, JSON, GitHub and terminal: the same numbers, and deaf to hostile text."""
+
+import io
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree as xml
+
+import jsonschema
+import pytest
+from rich.console import Console
+from synthetic_run import synthetic_run
+
+from reports.github import render_github
+from reports.html import render_html
+from reports.json_ import as_object, render_json, report_schema
+from reports.junit import TURN_FAMILIES, render_junit
+from reports.markdown import MOST_LINES, code, render_markdown
+from reports.number import interval, number
+from reports.store import Store
+from reports.summary import Summary, read_summary
+from reports.terminal import print_summary
+
+HOSTILE = '`|</pre><img src=x> @team [a](javascript:b)\x1b[2J\u202e%0A::error::x\n## big\n"&]]>'
+
+
+@pytest.fixture(scope="module")
+def store() -> Iterator[Store]:
+    with Store.in_memory() as store:
+        store.load(synthetic_run("good", tokens=200))
+        store.load(synthetic_run("bad", tokens=200, verdict="fail", text=HOSTILE, day=1))
+        store.load(synthetic_run("open", verdict="inconclusive", day=2))
+        store.load(synthetic_run("large", sessions=60, turns=6, tokens=20, verdict="fail", day=3))
+        yield store
+
+
+def terminal(summary: Summary, width: int = 200) -> str:
+    out = io.StringIO()
+    print_summary(summary, Console(file=out, width=width))
+    return out.getvalue()
+
+
+def test_the_same_numbers_stand_in_every_report(store: Store) -> None:
+    summary = read_summary(store, "good")
+    (whole,) = summary["acceptance"]
+    speed = next(r for r in summary["speedup"] if r["context_band"] is None)
+    bound = summary["bounds"][0]
+    texts = {
+        "html": re.sub(r"<[^>]+>", "", render_html(store, summary)),
+        "markdown": render_markdown(summary),
+        "terminal": terminal(summary),
+    }
+    for name, text in texts.items():
+        assert number(whole["acceptance_length"]) in text, name
+        assert interval(whole["low"], whole["high"]) in text, name
+        assert interval(bound["low"], bound["high"], bound["unit"]) in text, name
+        assert number(bound["value"], bound["unit"]) in text, name
+        if name != "terminal":
+            assert number(speed["tpot_speedup"], "×") in text, name
+    sections = json.loads(render_json(summary))["sections"]
+    assert sections["acceptance"][0]["acceptance_length"] == whole["acceptance_length"]
+    assert sections["bounds"][0]["high"] == bound["high"]
+
+
+@pytest.mark.parametrize("run", ["good", "bad", "open", "large"])
+def test_the_verdict_and_the_codes_stand_in_every_report(store: Store, run: str) -> None:
+    summary = read_summary(store, run)
+    verdict = summary.run["verdict"]
+    junit = render_junit(store, summary)
+    texts = [
+        render_html(store, summary).lower(),
+        render_markdown(summary),
+        terminal(summary).lower(),
+        render_github(summary),
+        render_json(summary),
+        *([junit] if verdict != "pass" else []),
+    ]
+    for text in texts:
+        assert verdict in text
+    for code_name in summary.codes:
+        assert all(code_name.lower() in text.lower() for text in texts)
+
+
+def test_markdown_fits_a_comment_and_recorded_text_stays_in_code_spans(store: Store) -> None:
+    for run in ("good", "bad", "large"):
+        text = render_markdown(read_summary(store, run))
+        assert len(text.splitlines()) <= MOST_LINES
+    text = render_markdown(read_summary(store, "bad"))
+    assert "\n## big" not in text
+    assert "\x1b" not in text
+    outside = re.sub(r"(`+) ?.*? ?\1(?!`)", "", text)
+    for piece in ("@team", "<img", "](", "::error"):
+        assert piece not in outside
+
+
+@pytest.mark.parametrize("text", ["`", "``", "a`b", "|", "", "\n", "`` ` ```"])
+def test_a_code_span_cannot_be_left(text: str) -> None:
+    span = code(text)
+    fence = re.match("`+", span)
+    assert fence
+    assert span.endswith(fence[0])
+    inside = span[len(fence[0]) : -len(fence[0])]
+    assert fence[0] not in re.findall("`+", inside)
+    assert "|" not in inside
+    assert "\n" not in inside
+
+
+SUITE = {"name", "tests", "failures", "errors", "skipped", "time", "timestamp", "hostname"}
+"""Attributes of the common (Jenkins) schema that are written; it allows no others here."""
+
+
+@pytest.mark.parametrize("run", ["good", "bad", "open", "large"])
+def test_junit_follows_the_common_schema(store: Store, run: str) -> None:
+    root = xml.fromstring(render_junit(store, read_summary(store, run)).encode())
+    assert root.tag == "testsuites"
+    assert set(root.attrib) <= {"name", "time", "tests", "failures", "errors", "disabled"}
+    for suite in root:
+        assert suite.tag == "testsuite"
+        assert set(suite.attrib) <= SUITE
+        cases = list(suite)
+        assert int(suite.attrib["tests"]) == len(cases)
+        for tag, key in (("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):
+            assert int(suite.attrib[key]) == sum(c.find(tag) is not None for c in cases)
+        for case in cases:
+            assert case.tag == "testcase"
+            assert set(case.attrib) == {"classname", "name", "time"}
+            assert [child.tag for child in case] in ([], ["failure"], ["error"], ["skipped"])
+            for child in case:
+                assert set(child.attrib) <= {"message", "type"}
+        names = [(c.attrib["classname"], c.attrib["name"]) for c in cases]
+        assert len(names) == len(set(names))
+
+
+def test_junit_has_a_case_per_turn_and_family_and_names_the_case_file(store: Store) -> None:
+    root = xml.fromstring(render_junit(store, read_summary(store, "large")).encode())
+    turns = root.find("testsuite[@name='turns']")
+    assert turns is not None
+    assert turns.attrib["tests"] == str(60 * 6 * len(TURN_FAMILIES) + 60)
+    assert turns.attrib["skipped"] == "60"
+    (failure,) = turns.iter("failure")
+    assert failure.attrib["type"] == "GREEDY_DIVERGENCE"
+    assert "cases/session-00-t001.case.json" in (failure.text or "")
+
+
+def test_an_undecided_bound_is_a_failure_of_its_own_type(store: Store) -> None:
+    root = xml.fromstring(render_junit(store, read_summary(store, "open")).encode())
+    (failure,) = [f for s in root if s.attrib["name"] == "bounds" for f in s.iter("failure")]
+    assert failure.attrib["type"] == "inconclusive"
+    assert failure.text == "8,000 more tokens"
+
+
+def test_github_annotations_are_one_line_each(store: Store) -> None:
+    lines = render_github(read_summary(store, "bad")).splitlines()
+    assert lines[0].startswith("::error title=draftgate%3A fail::fail because ")
+    assert len(lines) == 2
+    assert lines[1].startswith("::error title=draftgate GREEDY_DIVERGENCE,file=cases/")
+    assert all(line.startswith("::") for line in lines)
+    assert "%250A" in lines[0]
+    assert "\x1b" not in "".join(lines)
+
+
+def test_json_follows_its_published_schema(store: Store) -> None:
+    schema = report_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    for run in ("good", "bad", "open", "large"):
+        document = json.loads(render_json(read_summary(store, run)))
+        jsonschema.validate(document, schema)
+    broken = as_object(read_summary(store, "good"))
+    broken["run"]["verdict"] = "maybe"
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(broken, schema)
+
+
+def test_the_terminal_gets_no_control_characters(store: Store) -> None:
+    text = terminal(read_summary(store, "bad"), 100)
+    assert not re.search("[\x00-\x09\x0b-\x1f\u202e]", text)
+    assert "\\x1b[2J" in text
+
+
+def test_numbers_that_are_absent_say_so() -> None:
+    assert number(None) == number(None, "share") == interval(None, None) == "n/a"
+    assert number(0.0) == "0"
+    assert number(0.123, "share") == "12.3%"
+    assert interval(0.1, 0.2, "share") == "10.0% … 20.0%"
+    assert number(12345) == "12,345"
+    assert number(1.2e-5, "per token") == "1.2e-05 per token"
+
+
+def test_a_run_of_an_unknown_id_is_named(store: Store, tmp_path: Path) -> None:
+    from traces.errors import StoreError
+
+    with pytest.raises(StoreError, match="no run 'goud'") as caught:
+        read_summary(store, "goud")
+    assert "good" in caught.value.fix
