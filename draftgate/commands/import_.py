@@ -1,0 +1,104 @@
+"""``draftgate import``: recorded sessions of any known format become canonical ones."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="Session file to write.",
+)
+@click.option("--tag", "tags", multiple=True, metavar="KEY=VALUE", help="Tag for every session.")
+@click.option("--format", "format_", metavar="NAME", help="Take this format, do not recognise it.")
+@click.option("--redact", is_flag=True, help="Replace secrets, e-mails and user names.")
+@click.option("--sample", type=click.IntRange(1), metavar="N", help="Keep N turns, stratified.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the draw.")
+@click.option("--json", "as_json", is_flag=True, help="One machine-readable object on stdout.")
+def command(
+    files: tuple[str, ...],
+    output: Path | None,
+    tags: tuple[str, ...],
+    format_: str | None,
+    redact: bool,
+    sample: int | None,
+    seed: int,
+    as_json: bool,
+) -> int:
+    """Read FILES (files, folders, globs, - for stdin) and say what was used and what was not.
+
+    \b
+    draftgate import ~/.claude/projects -o sessions.jsonl --redact --tag template=v7
+    zcat run.jsonl.gz | draftgate import - -o sessions.jsonl
+
+    Images and very long texts are kept in a folder beside the output. Ends with 0 if a replayable
+    turn was found, else 2.
+    """
+    from draftgate.import_report import as_table
+    from traces.blobs import BlobStore
+    from traces.importer import ImportedFile, import_files
+    from traces.redacted_session import redacted_session
+    from traces.redaction import Redactor
+    from traces.session import Session
+    from traces.session_file import write_sessions
+
+    redactor = Redactor() if redact else None
+    folder = output.with_name(f"{output.name}.blobs") if output and not redact else None
+    imported: list[ImportedFile] = []
+
+    def sessions() -> Iterator[Session]:
+        found = import_files(files, tags=_tags(tags), blobs=BlobStore(folder), format=format_)
+        for file in found:
+            imported.append(file)
+            for session in file.sessions:
+                yield session if redactor is None else redacted_session(session, redactor)
+
+    if output is None and sample is not None:
+        raise click.UsageError("--sample needs an output file: add -o sessions.jsonl")
+    if output is None:
+        for _ in sessions():
+            pass
+    else:
+        write_sessions(sessions(), output)
+    report: dict[str, Any] = {"files": [file.as_json() for file in imported]}
+    if output is not None:
+        report["output"] = str(output)
+    if sample is not None and output is not None:
+        report["sample"] = _keep_sample(output, sample, seed)
+    if redactor is not None:
+        report["redacted"] = redactor.report
+    click.echo(json.dumps(report) if as_json else as_table(report))
+    return 0 if any(file.counts.replayable for file in imported) else 2
+
+
+def _tags(given: tuple[str, ...]) -> dict[str, str]:
+    pairs = [tag.partition("=") for tag in given]
+    wrong = [key for key, equals, value in pairs if not (key and equals and value)]
+    if wrong:
+        raise click.UsageError(f"--tag {wrong[0]}: write it as key=value, such as task=test-repair")
+    return {key: value for key, _, value in pairs}
+
+
+def _keep_sample(file: Path, size: int, seed: int) -> dict[str, Any]:
+    """Rewrite a session file with a stratified draw of its turns; what was drawn."""
+    from traces.sampling import draw, only_drawn, strata_of
+    from traces.session_file import read_sessions, write_sessions
+
+    strata = strata_of(read_sessions(file))
+    drawn = draw(strata, size, seed)
+    write_sessions(only_drawn(read_sessions(file), drawn, seed), file)
+    covered = {strata[key] for key in drawn}
+    return {
+        "turns": len(drawn),
+        "of": len(strata),
+        "seed": seed,
+        "strata": len(set(strata.values())),
+        "strata_covered": len(covered),
+    }

@@ -1,0 +1,68 @@
+"""The report of ``draftgate inspect`` as a person reads it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+MAX_NAMES = 8
+
+ROWS = (
+    ("versions", "versions"),
+    ("models", "models"),
+    ("templates", "templates"),
+    ("tools", "tools"),
+    ("tool schemas", "tool_schemas"),
+    ("output", "labels"),
+    ("prefix", "fidelity"),
+    ("reasoning", "reasoning"),
+    ("context", "context"),
+    ("not replayable", "not_replayable"),
+    ("rows not used", "skipped"),
+)
+
+
+def as_text(report: Mapping[str, Any]) -> str:
+    """A block of lines per file, then totals and the draw, if one was asked for."""
+    blocks = ["\n".join(_file_lines(file)) for file in report["files"]]
+    files = report["files"]
+    turns, usable = (sum(file[key] for file in files) for key in ("turns", "replayable"))
+    blocks.append(f"{len(files)} files, {turns} turns, {usable} replayable")
+    if "sample" in report:
+        sample = report["sample"]
+        lines = [f"{len(sample['turns'])} of {sample['of']} turns drawn, seed {sample['seed']}"]
+        lines += [
+            f"  {t['session']} {t['turn']}  {t['tool']}  {t['context']}  {t['label']}"
+            for t in sample["turns"]
+        ]
+        blocks.append("\n".join(lines))
+    return "\n\n".join(blocks)
+
+
+def _file_lines(file: Mapping[str, Any]) -> list[str]:
+    lines = [f"{file['file']}  [{file['format'] or 'unknown format'}]"]
+    if file.get("reason"):
+        lines.append(f"  nothing to replay: {file['reason']}")
+        if file["format"] is None:
+            if file["scores"]:
+                lines.append(f"  {'looked like':<15} {_names(file['scores'])}")
+            return lines
+    share = f"{file['replayable'] / file['turns']:.0%}" if file["turns"] else "n/a"
+    lines.append(
+        f"  {file['sessions']} sessions, {file['turns']} turns, {file['replayable']} replayable "
+        f"({share}), {file['tool_calls']} tool calls, {file['rows']} rows"
+    )
+    tokens = file["tokens"]
+    about = "about " if tokens["estimated"] else ""
+    lines.append(
+        f"  {'tokens':<15} {about}{tokens['prompt']:,} sent, {tokens['unique']:,} of them "
+        f"different, {tokens['output']:,} answered, longest prompt {tokens['longest_prompt']:,}"
+    )
+    for title, key in ROWS:
+        if file[key]:
+            lines.append(f"  {title:<15} {_names(file[key])}")
+    return lines
+
+
+def _names(counts: Mapping[str, Any]) -> str:
+    shown = [f"{name} {count}" for name, count in list(counts.items())[:MAX_NAMES]]
+    more = len(counts) - MAX_NAMES
+    return ", ".join(shown) + (f", {more} more" if more > 0 else "")

@@ -1,0 +1,73 @@
+"""How long turns are, in tokens of a target's tokenizer, or estimated without one."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from traces.message import Message
+from traces.render import placeholder
+from traces.session import Session
+from traces.turn import Turn
+
+CHARACTERS_PER_TOKEN = 3.6
+"""Usual for code and English with vocabularies of 100k and more; only for estimates."""
+
+TokenCounter = Callable[[str], int]
+
+
+def estimated_tokens(text: str) -> int:
+    """Tokens of a text without a tokenizer."""
+    return round(len(text) / CHARACTERS_PER_TOKEN)
+
+
+@dataclass(slots=True)
+class TurnSizer:
+    """Counts each message once. Template markup is not counted: a few tokens per message."""
+
+    count: TokenCounter = estimated_tokens
+    _messages: dict[str, int] = field(default_factory=dict)
+
+    def sizes(self, session: Session) -> Iterator[tuple[Turn, int, int]]:
+        """Every turn with the tokens of its prompt (tools included) and of its recorded output."""
+        self._messages.clear()
+        tools = {
+            name: self.count(toolset.model_dump_json()) if toolset.tools else 0
+            for name, toolset in session.toolsets.items()
+        }
+        for turn in session.turns:
+            prompt = sum(self._size(session.messages[mid]) for mid in session.prefix_ids(turn))
+            output = session.output(turn)
+            size = 0 if output is None else self._size(output)
+            yield turn, prompt + tools.get(turn.toolset or "", 0), size
+
+    @property
+    def total(self) -> int:
+        """Tokens of all messages of the last session, each counted once."""
+        return sum(self._messages.values())
+
+    def _size(self, message: Message) -> int:
+        known = self._messages.get(message.mid)
+        if known is None:
+            known = self.count(message_text(message))
+            self._messages[message.mid] = known
+        return known
+
+
+def message_text(message: Message) -> str:
+    """All text of a message as one string: reasoning, content, calls."""
+    parts = [message.reasoning or ""]
+    parts += [part.text if part.type == "text" else placeholder(part) for part in message.content]
+    parts += [f"{call.name} {call.arguments_json}" for call in message.tool_calls]
+    return "\n".join(part for part in parts if part)
+
+
+def tokenizer_counter(path: str) -> TokenCounter:
+    """A counter that uses ``tokenizer.json`` of a model folder, or such a file itself.
+
+    Raises ImportError without the `tokenizers` package, and whatever it raises for a bad file.
+    """
+    from tokenizers import Tokenizer
+
+    file = Path(path)
+    tokenizer = Tokenizer.from_file(str(file / "tokenizer.json" if file.is_dir() else file))
+    return lambda text: len(tokenizer.encode(text, add_special_tokens=False).ids)
