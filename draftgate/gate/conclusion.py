@@ -4,6 +4,7 @@ from collections import Counter
 from pathlib import Path
 
 from checks.findings import ERROR
+from draftgate.gate.cases import write_cases
 from draftgate.gate.judgement import Conclusion, judge
 from draftgate.gate.outcome import GateOutcome
 from draftgate.gate.record import Record
@@ -19,9 +20,15 @@ def conclude(record: Record, reporter: Reporter) -> GateOutcome:
     reporter.note("judging")
     conclusion = judge(record)
     counts = counts_of(record, conclusion)
+    cases = write_cases(
+        record.folder.cases,
+        conclusion.findings,
+        conclusion.live_pairs,
+        redact=record.config.run.redact,
+    )
     db, report = Path(record.config.run.db), _report_file(record)
     with Store.open(db, write=True) as store:
-        store.load(run_tables(record, conclusion, counts))
+        store.load(run_tables(record, conclusion, counts, cases))
         summary = read_summary(store, record.folder.run)
         report.write_text(render_html(store, summary), encoding="utf-8")
     codes = Counter(f.code for f in conclusion.findings if f.severity == ERROR)

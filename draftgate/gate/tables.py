@@ -1,5 +1,6 @@
 """A judged run as the tables of the store."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from checks.greedy_turn import measure_turn
@@ -17,18 +18,26 @@ from draftgate.gate.rows.judgement import (
     pair_rows,
     speed_rows,
 )
+from draftgate.gate.rows.redacted import Redact
 from draftgate.gate.rows.setup import difference_rows, path_rows, session_rows, turn_rows
 from draftgate.gate.setup import tool_parser
 from draftgate.version import VERSION
 from reports.records import RunTables
+from traces.redaction import Redactor
 
 
-def run_tables(record: Record, conclusion: Conclusion, counts: dict[str, int]) -> RunTables:
+def run_tables(
+    record: Record,
+    conclusion: Conclusion,
+    counts: dict[str, int],
+    cases: Mapping[int, str],
+) -> RunTables:
     """Every table's rows for `Store.load`."""
     run, evidence = record.folder.run, record.evidence
     greedy = record.greedy
     assert greedy is not None
-    rows = _exchange_rows(record, conclusion)
+    redactor: Redact = Redactor() if record.config.run.redact else str
+    rows = _exchange_rows(record, conclusion, redactor)
     return RunTables(
         runs=[_run_row(record, conclusion, counts)],
         paths=list(
@@ -47,11 +56,11 @@ def run_tables(record: Record, conclusion: Conclusion, counts: dict[str, int]) -
         tokens=rows.tokens.table(),
         steps=rows.steps.table(),
         draft_positions=rows.positions.table(),
-        tool_calls=[row for exchange in evidence for row in call_rows(exchange)],
+        tool_calls=[row for exchange in evidence for row in call_rows(exchange, redactor)],
         pairs=list(
             pair_rows(run, record.greedy_turns, greedy.turns, conclusion.readings, evidence)
         ),
-        findings=list(finding_rows(run, conclusion.findings, {})),
+        findings=list(finding_rows(run, conclusion.findings, cases, redactor)),
         metrics=[
             *acceptance_rows(run, conclusion.acceptance.cells),
             *speed_rows(run, conclusion.speed),
@@ -77,7 +86,7 @@ def _run_row(record: Record, conclusion: Conclusion, counts: dict[str, int]) -> 
         "verdict": verdict.verdict,
         "reasons": list(verdict.reasons),
         "tool_version": VERSION,
-        "config": config.model_dump(mode="json", exclude={"policy"}),
+        "config": Redactor().value(config.model_dump(mode="json", exclude={"policy"})),
         "policy": config.policy.model_dump(mode="json"),
         "seed": config.run.seed,
         "concurrency": config.run.concurrency,
@@ -88,9 +97,9 @@ def _run_row(record: Record, conclusion: Conclusion, counts: dict[str, int]) -> 
     }
 
 
-def _exchange_rows(record: Record, conclusion: Conclusion) -> ExchangeRows:
+def _exchange_rows(record: Record, conclusion: Conclusion, redact: Redact) -> ExchangeRows:
     """Rows of every capture, with the regrets the judgement used."""
-    rows = ExchangeRows()
+    rows = ExchangeRows(redact)
     tolerance = record.config.policy.argmax_tolerance
     family = tool_parser(record.config, record.facts)
     measured = {(t.session, t.turn): measure_turn(t) for t in record.greedy_turns}

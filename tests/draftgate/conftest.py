@@ -17,7 +17,7 @@ from draftgate.gate.outcome import GateOutcome
 from draftgate.progress import SilentReporter
 
 K = 3
-LENIENT = {"rate_margin": 0.02, "min_sessions": 2, "min_turns": 10, "success_margin": 0.2}
+LENIENT = {"rate_margin": 2.5e-3, "min_sessions": 2, "min_turns": 10, "success_margin": 0.2}
 """A policy that so few tokens can satisfy."""
 
 

@@ -40,7 +40,8 @@ def test_the_store_holds_the_run(gate: Gate) -> None:
         labels = {row["label"] for row in store.rows("select distinct label from tokens")}
         assert {"prose", "tool.name", "diff.add"} <= labels
         (steps,) = store.rows(
-            "select sum(committed) as committed, count(distinct (session, turn)) as turns from steps"
+            "select sum(committed) as committed, count(distinct (session, turn)) as turns "
+            "from steps"
         )
         assert steps["committed"] == tokens["n"] - steps["turns"]  # the prefill's token each
 

@@ -9,6 +9,7 @@ from checks.request import tool_schemas
 from checks.schema import UnusableSchema
 from draftgate.gate.evidence import Exchange
 from draftgate.gate.rows.exchanges import key_of
+from draftgate.gate.rows.redacted import Redact
 from traces.response import ToolCall
 
 KINDS: tuple[tuple[type, str], ...] = (
@@ -19,8 +20,8 @@ KINDS: tuple[tuple[type, str], ...] = (
 )
 
 
-def call_rows(exchange: Exchange) -> Iterator[dict[str, Any]]:
-    """One row per call."""
+def call_rows(exchange: Exchange, redact: Redact) -> Iterator[dict[str, Any]]:
+    """One row per call; `redact` takes the secrets out of argument texts."""
     schemas = tool_schemas(exchange.request)
     for place, call in enumerate(exchange.response.tool_calls):
         known = call.name in schemas if schemas else None
@@ -28,7 +29,7 @@ def call_rows(exchange: Exchange) -> Iterator[dict[str, Any]]:
             **key_of(exchange),
             "call_index": place,
             "name": call.name,
-            "arguments": call.arguments,
+            "arguments": redact(call.arguments),
             **_judged(call, schemas),
             "known": known,
         }

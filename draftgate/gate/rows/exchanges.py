@@ -13,6 +13,7 @@ from checks.timing import Timing, timing_of
 from draftgate.gate.columns import Columns, Values
 from draftgate.gate.evidence import Exchange
 from draftgate.gate.reading import Reading
+from draftgate.gate.rows.redacted import Redact, redacted_texts
 from traces.boundaries.label import LABELS
 from traces.response import Token
 
@@ -34,6 +35,7 @@ def key_of(exchange: Exchange) -> dict[str, Any]:
 class ExchangeRows:
     """Collects the rows of all captures of a run."""
 
+    redact: Redact
     captures: list[dict[str, Any]] = field(default_factory=list)
     tokens: Columns = field(default_factory=lambda: Columns("tokens"))
     steps: Columns = field(default_factory=lambda: Columns("steps"))
@@ -69,7 +71,7 @@ class ExchangeRows:
         columns: dict[str, Values] = {
             "token_index": range(len(tokens)),
             "id": [token.id for token in tokens],
-            "text": [token.text for token in tokens],
+            "text": self._texts(reading, tokens),
             "logprob": [token.logprob for token in tokens],
             "is_argmax": [_is_argmax(token, argmax_tolerance) for token in tokens],
             "regret": values,
@@ -81,6 +83,11 @@ class ExchangeRows:
         if isinstance(reading.steps, Steps):
             columns["step"] = reading.steps.of_token
         self.tokens.add(len(tokens), key, columns)
+
+    def _texts(self, reading: Reading, tokens: Sequence[Token]) -> Sequence[str | None]:
+        if reading.texts is None:
+            return [None] * len(tokens)
+        return redacted_texts(reading.texts, self.redact)
 
     def _add_steps(self, key: Mapping[str, Any], reading: Reading, steps: Steps) -> None:
         chosen = np.flatnonzero(steps.reported)

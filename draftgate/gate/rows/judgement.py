@@ -14,6 +14,7 @@ from checks.speed import SpeedEstimate
 from checks.tool_outcome import tool_pair
 from draftgate.gate.evidence import Evidence, TurnId
 from draftgate.gate.reading import Reading
+from draftgate.gate.rows.redacted import Redact
 from traces.boundaries.label import LABELS
 
 
@@ -84,7 +85,7 @@ def _candidate(
 
 
 def finding_rows(
-    run: str, findings: Sequence[Finding], cases: Mapping[int, str]
+    run: str, findings: Sequence[Finding], cases: Mapping[int, str], redact: Redact
 ) -> Iterator[dict[str, Any]]:
     """One row per finding; `cases` maps a finding's place to its case file."""
     for ordinal, finding in enumerate(findings):
@@ -98,9 +99,9 @@ def finding_rows(
             "arm": finding.detail.get("arm"),
             "token_index": finding.token,
             "boundary": finding.boundary,
-            "message": finding.message,
-            "baseline": finding.baseline,
-            "candidate": finding.candidate,
+            "message": redact(finding.message),
+            "baseline": None if finding.baseline is None else redact(finding.baseline),
+            "candidate": None if finding.candidate is None else redact(finding.candidate),
             "baseline_too": finding.baseline_too,
             "case_file": cases.get(ordinal),
         }

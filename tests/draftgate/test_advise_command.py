@@ -1,0 +1,119 @@
+"""`draftgate advise` on a run small enough to work out by hand."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from draftgate.cli import run
+from reports.records import RunTables
+from reports.store import Store
+
+ACCEPTED = [2] * 30 + [1] * 15 + [0] * 15
+"""60 steps of k = 2: c_0 = 45/60, c_1 = 30/45, acceptance length 1 + 0.75 + 0.5 = 2.25."""
+
+Row = dict[str, Any]
+
+
+def exchange(name: str, session: str, accepted: list[int], step_ms: float) -> dict[str, list[Row]]:
+    """The candidate's rows of one session, and both captures; baseline steps take 10 ms."""
+    tokens = 1 + sum(a + 1 for a in accepted)
+    tpot = step_ms * len(accepted) / (tokens - 1)
+    key = {"run": name, "arm": "main", "session": session, "turn": "t0", "attempt": 0}
+    capture = {**key, "status": 200, "ended": "done", "completion_tokens": tokens}
+    candidate = {**key, "path": "candidate"}
+    steps, positions, at = [], [], 1
+    for step, count in enumerate(accepted, 1):
+        facts = {"drafted": 2, "accepted": count, "committed": count + 1}
+        steps.append({**candidate, "step": step, **facts, "first_token": at, "label": "code"})
+        for i in range(2):
+            reached = i <= count
+            row = {"position": i, "reached": reached, "accepted": i < count}
+            place = {"token_index": at + i, "label": "code", "distance": "8+"} if reached else {}
+            template = {"template": "swe", "context_band": "0-8k"}
+            positions.append({**candidate, "step": step, **row, **place, **template})
+        at += count + 1
+    return {
+        "captures": [
+            {**capture, "path": "baseline", "tpot_ms": 10.0},
+            {**capture, "path": "candidate", "tpot_ms": tpot, "aligned": True},
+        ],
+        "steps": steps,
+        "draft_positions": positions,
+    }
+
+
+def stored(folder: Path, accepted: list[int], step_ms: float) -> Path:
+    name, sessions = "run-1", [f"s{i}" for i in range(4)]
+    rows: dict[str, list[Row]] = {"captures": [], "steps": [], "draft_positions": []}
+    for session in sessions:
+        for table, new in exchange(name, session, accepted, step_ms).items():
+            rows[table] += new
+    facts: Row = {"run": name, "started_at": datetime(2026, 1, 1, tzinfo=UTC), "concurrency": 4}
+    facts |= {"verdict": "pass", "reasons": [], "tool_version": "0"}
+    turns = [
+        {"run": name, "session": s, "turn": "t0", "turn_index": 0, "replayable": True}
+        for s in sessions
+    ]
+    tables = RunTables(
+        runs=[facts],
+        paths=[{"run": name, "path": path} for path in ("baseline", "candidate")],
+        sessions=[{"run": name, "session": s} for s in sessions],
+        turns=turns,
+        **rows,
+    )
+    path = folder / "store.duckdb"
+    with Store.open(path, write=True) as store:
+        store.load(tables)
+    return path
+
+
+def test_figures_and_recommendation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A step costs 1.5: 2.25 / 1.5 at k = 2, and 1.75 / 1.25 predicted at k = 1."""
+    db = stored(tmp_path, ACCEPTED, 15.0)
+    assert run(["advise", "--json", "--db", str(db)]) == 0
+    (advice,) = json.loads(capsys.readouterr().out)["advice"]
+    assert advice["run"] == "run-1"
+    assert advice["fallback_ratio"] == pytest.approx(15 / 60)
+    whole = {
+        p["num_speculative_tokens"]: p for p in advice["predictions"] if p["dimension"] == "all"
+    }
+    assert whole[2]["acceptance_length"]["value"] == pytest.approx(2.25)
+    assert whole[2]["break_even"]["value"] == pytest.approx(1.5)
+    assert whole[2]["speedup"]["value"] == pytest.approx(1.5)
+    assert whole[1]["speedup"]["value"] == pytest.approx(1.4)
+    assert whole[2]["speedup"]["sessions"] == 4
+    told = advice["recommendation"]
+    assert (told["enable"], told["num_speculative_tokens"], told["concurrency"]) == (True, 2, 4)
+    assert told["confirm_by_run"] is False
+    assert {"dimension": "template", "slice": "swe"} in told["slices"]["pays"]
+
+
+def test_for_people(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    db = stored(tmp_path, ACCEPTED, 15.0)
+    assert run(["advise", "run-1", "--db", str(db)]) == 0
+    said = capsys.readouterr().out
+    assert "Enable it with num_speculative_tokens = 2" in said
+    assert "25% of steps accept or draft nothing" in said
+    assert "template swe" in said
+
+
+def test_a_drafter_that_costs_is_left_off(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    db = stored(tmp_path, [0] * 57 + [1] * 3, 15.0)
+    assert run(["advise", "--json", "--db", str(db)]) == 0
+    told = json.loads(capsys.readouterr().out)["advice"][0]["recommendation"]
+    assert (told["enable"], told["num_speculative_tokens"]) == (False, 0)
+
+
+def test_what_cannot_be_advised_about(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    db = stored(tmp_path, ACCEPTED, 15.0)
+    assert run(["advise", "run-2", "--db", str(db)]) == 2
+    assert "did you mean run-1" in capsys.readouterr().err
+    (tmp_path / "empty").mkdir()
+    db = stored(tmp_path / "empty", [], 15.0)
+    assert run(["advise", "--db", str(db)]) == 2
+    assert "no drafted position could be aligned" in capsys.readouterr().err
