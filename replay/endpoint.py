@@ -13,7 +13,9 @@ from replay.url import server_root
 from traces.capture_record import encode_json
 from traces.errors import ServerError
 
-ANSWER_TIMEOUT_S = 60.0
+ANSWER_TIMEOUT_S = 300.0
+"""The first generation after a start may take minutes on a busy machine."""
+
 TOKENIZED_FIELDS = ("messages", "tools", "chat_template_kwargs", "chat_template")
 """What of a chat request decides its prompt, and ``/tokenize`` accepts."""
 
