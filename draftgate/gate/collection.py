@@ -109,6 +109,7 @@ class Collector:
     def plain_sessions(self, chats: Sequence[SessionJobs]) -> list[SessionJobs]:
         """The share of the sessions that is also replayed as users send them; seeded."""
         share = self.config.run.plain_share
+        chats = [session for session in chats if session]
         count = min(len(chats), max(1, round(len(chats) * share))) if share else 0
         chosen = random.Random(self.config.run.seed).sample(range(len(chats)), count)
         return [chats[i] for i in sorted(chosen)]

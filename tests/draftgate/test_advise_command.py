@@ -20,7 +20,7 @@ Row = dict[str, Any]
 def exchange(name: str, session: str, accepted: list[int], step_ms: float) -> dict[str, list[Row]]:
     """The candidate's rows of one session, and both captures; baseline steps take 10 ms."""
     tokens = 1 + sum(a + 1 for a in accepted)
-    tpot = step_ms * len(accepted) / (tokens - 1)
+    tpot = step_ms * len(accepted) / max(1, tokens - 1)
     key = {"run": name, "arm": "main", "session": session, "turn": "t0", "attempt": 0}
     capture = {**key, "status": 200, "ended": "done", "completion_tokens": tokens}
     candidate = {**key, "path": "candidate"}

@@ -1,0 +1,44 @@
+"""`docs/commands.md`, written from the commands' own help.
+
+Run ``python -m draftgate.command_reference`` to print it; a test compares the page with this.
+"""
+
+import click
+
+from draftgate.cli import VERBS, group
+
+HEAD = """# Commands
+
+Made by `python -m draftgate.command_reference`. `draftgate` is also `python -m draftgate`.
+
+Exit codes: 0 pass, 1 fail, 2 invalid or could not run (bad input, bad configuration, a control not
+caught), 3 inconclusive, 130 interrupted. An error is one message on stderr, `error: …`, with
+`fix: …` below it; with `--json` stdout then holds `{"error": …, "fix": …}`.
+"""
+
+WIDTH = 96
+
+
+def reference() -> str:
+    """The page: the whole ``--help`` of every verb."""
+    parts = [HEAD]
+    for name in VERBS:
+        parts.append(f"## `draftgate {name}`\n\n```text\n{_help(name)}\n```\n")
+    return "\n".join(parts)
+
+
+def _help(name: str) -> str:
+    command = group.get_command(click.Context(group), name)
+    assert command is not None
+    context = click.Context(
+        command,
+        info_name=f"draftgate {name}",
+        terminal_width=WIDTH,
+        max_content_width=WIDTH,
+        help_option_names=["-h", "--help"],
+    )
+    return command.get_help(context)
+
+
+if __name__ == "__main__":
+    print(reference())

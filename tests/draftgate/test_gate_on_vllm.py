@@ -1,0 +1,183 @@
+"""The gate over real vLLM servers: the embedded pair, started once for all tests of this module."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from draftgate.cli import run as run_cli
+from draftgate.config_file import read_config
+from draftgate.gate.folder import RunFolder
+from draftgate.gate.gate import run_gate
+from draftgate.gate.outcome import GateOutcome
+from draftgate.gate.paths import PATHS, open_paths
+from draftgate.progress import SilentReporter
+from reports.store import Store
+from traces.journal import JournalReader, JournalWriter
+
+pytest.importorskip("vllm", reason="vLLM is not installed")
+pytestmark = [pytest.mark.vllm, pytest.mark.slow]
+
+TURNS = 32
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The URLs of both running servers."""
+
+    baseline: str
+    candidate: str
+
+    @property
+    def overrides(self) -> dict[str, dict[str, Any]]:
+        return {"baseline": {"urls": [self.baseline]}, "candidate": {"urls": [self.candidate]}}
+
+
+@pytest.fixture(scope="module")
+def pair(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(root)
+        config = read_config(root / "gate.toml")
+        logs = RunFolder(tmp_path_factory.mktemp("servers"))
+        with open_paths(config, PATHS, logs, SilentReporter()) as paths:
+            yield Pair(paths["baseline"].urls[0], paths["candidate"].urls[0])
+
+
+def gate(root: Path, folder: Path, pair: Pair, **run: Any) -> GateOutcome:
+    overrides = pair.overrides
+    overrides["run"] = {"output": str(folder), "db": str(folder / "store.duckdb"), **run}
+    overrides["run"].setdefault("tool_parser", "hermes")
+    return run_gate(read_config(root / "gate.toml", overrides), SilentReporter())
+
+
+@pytest.fixture(scope="module")
+def outcome(
+    root: Path, pair: Pair, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[GateOutcome]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(root)
+        folder = tmp_path_factory.mktemp("gate")
+        yield gate(root, folder, pair, max_turns=TURNS)
+
+
+def rows(outcome: GateOutcome, sql: str) -> list[dict[str, Any]]:
+    assert outcome.store is not None
+    with Store.open(outcome.store) as store:
+        return store.rows(sql)
+
+
+def test_nothing_is_wrong_with_the_pair(outcome: GateOutcome) -> None:
+    assert outcome.codes == {}
+    assert outcome.verdict.verdict in ("pass", "inconclusive"), outcome.verdict.reasons
+    assert outcome.counts["turns_judged"] >= 20
+    missed = [c for c in outcome.verdict.controls if c.state == "missed"]
+    assert missed == []
+
+
+def test_the_baseline_repeats_itself(outcome: GateOutcome) -> None:
+    (found,) = rows(
+        outcome,
+        "select count(*) as turns, count(*) filter (equal) as equal from pairs "
+        "where comparison = 'aa'",
+    )
+    assert found["turns"] >= 20
+    assert found["equal"] >= 0.9 * found["turns"]
+
+
+def test_steps_account_for_every_token(outcome: GateOutcome) -> None:
+    captures = rows(
+        outcome,
+        "select c.completion_tokens as tokens, c.aligned, sum(s.committed) as committed "
+        "from captures c left join steps s using (run, path, arm, session, turn, attempt) "
+        "where c.path = 'candidate' and c.arm = 'main' group by all",
+    )
+    assert all(row["aligned"] for row in captures)
+    assert all(row["tokens"] == 1 + (row["committed"] or 0) for row in captures)
+
+
+def test_the_drafter_drafts_and_some_is_accepted(outcome: GateOutcome) -> None:
+    (all_,) = rows(
+        outcome,
+        "select value from metrics where name = 'mean_acceptance_length' and dimension = 'all'",
+    )
+    assert 1.0 < all_["value"] <= 4.0
+
+
+def test_tool_calls_parse_and_are_known(outcome: GateOutcome) -> None:
+    (calls,) = rows(
+        outcome,
+        "select count(*) as n, count(*) filter (parsed) as parsed, "
+        "count(*) filter (known) as known "
+        "from tool_calls where path = 'candidate' and arm = 'main'",
+    )
+    assert calls["n"] >= 5
+    assert calls["parsed"] >= 0.9 * calls["n"]
+    assert calls["known"] >= 0.9 * calls["n"]
+
+
+def test_one_event_carries_several_tokens(outcome: GateOutcome) -> None:
+    """Speculation really changes the cuts a streaming parser sees."""
+    journal = RunFolder(outcome.folder).journal("candidate", "main")
+    from traces.reassembly import response_of
+
+    most = max(
+        chunk.token_ids or 0
+        for capture in JournalReader(journal)
+        for chunk in response_of(capture).chunks
+    )
+    assert most > 1
+
+
+def _tampered(outcome: GateOutcome, folder: Path, edit: Any) -> list[str]:
+    """A copy of the run's journals in which `edit` changed the candidate's captures."""
+    shutil.copytree(outcome.folder, folder, dirs_exist_ok=True)
+    journal = RunFolder(folder).journal("candidate", "main")
+    captures = list(JournalReader(journal))
+    journal.unlink()
+    with JournalWriter(journal) as writer:
+        for capture in captures:
+            writer.add(replace(capture, events=tuple((ms, edit(e)) for ms, e in capture.events)))
+    return [str(RunFolder(folder).journal("baseline", "main")), str(journal)]
+
+
+def test_untouched_journals_do_not_fail_offline(
+    outcome: GateOutcome, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = _tampered(outcome, tmp_path / "run", lambda event: event)
+    assert run_cli(["check", *files, "--json"]) in (0, 3)
+    assert json.loads(capsys.readouterr().out)["codes"] == {}
+
+
+def test_a_tampered_capture_fails_offline(
+    outcome: GateOutcome, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Half of the argument text is lost, while ids, finish and [DONE] stay."""
+
+    def lose(event: str | bytes) -> str | bytes:
+        text = event.decode() if isinstance(event, bytes) else event
+        return text.replace('"arguments":"', '"arguments":"{')
+
+    files = _tampered(outcome, tmp_path / "run", lose)
+    assert run_cli(["check", *files, "--json"]) == 1
+    assert "ARGS_NOT_JSON" in json.loads(capsys.readouterr().out)["codes"]
+
+
+def test_real_sessions_replay_through_the_same_path(
+    root: Path, pair: Pair, shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Claude Code, SWE-agent and chat messages of other people: only the mechanics are asserted."""
+    monkeypatch.chdir(root)
+    folder = shared / "sessions"
+    files = [
+        folder / "claude-code" / "daaain-claude-code-log__representative_messages.jsonl",
+        folder / "swe-agent" / "SWE-agent-SWE-agent__function_calling_simple.traj",
+        folder / "litellm" / "BerriAI-litellm__standard_logging_payload_trimmed.json",
+    ]
+    found = gate(root, tmp_path, pair, sessions=[str(f) for f in files], max_tokens=24)
+    assert found.counts["turns_replayed"] >= 5
+    assert found.verdict.verdict in ("pass", "inconclusive"), found.verdict.reasons
+    assert found.codes == {}
