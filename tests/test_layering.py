@@ -49,7 +49,7 @@ IMPURE |= {"time", "urllib", "vllm"}
 
 
 def test_checks_are_pure(root: Path) -> None:
-    """No clock, network, process or unseeded randomness; vLLM only inside its adapter's functions."""
+    """No clock, network, process or unseeded randomness; vLLM only in its adapters' functions."""
     wrong = []
     for file in sorted((root / "checks").rglob("*.py")):
         impure = _imports(file) & IMPURE
@@ -67,5 +67,6 @@ def test_importing_checks_does_not_import_vllm(root: Path) -> None:
     ]
     code = f"import sys, importlib\nfor m in {modules!r}: importlib.import_module(m)\n"
     code += "assert 'vllm' not in sys.modules and 'torch' not in sys.modules"
-    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
