@@ -1,0 +1,121 @@
+"""Advice about one stored run: its sums and times, read from the store and handed to the checks."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from checks.advice import Prediction, SliceCounts, StepTimes, fallback_ratio, predictions
+from checks.recommendation import Recommendation, prediction_json, recommend
+from reports.store import Store
+from traces.errors import StoreError
+
+DIMENSIONS = ("all", "template", "tool", "context", "boundary")
+"""What is advised about; a boundary cannot be switched on its own, but tells where drafts pay."""
+
+POSITIONS = """
+select dimension::varchar as dimension, slice, session, position, reached, accepted
+from position_sums
+where run = $run and path = 'candidate' and arm = 'main' and list_contains($dimensions, dimension)
+order by dimension, slice, session, position
+"""
+
+EMPTY = """
+select coalesce(sum(empty_steps), 0)::bigint as empty from step_sums
+where run = $run and path = 'candidate' and arm = 'main' and dimension = 'all'
+"""
+
+TIMES = """
+with last_attempts as (
+  select * from captures where run = $run and arm = 'main' and status = 200
+  qualify row_number() over (partition by path, session, turn order by attempt desc) = 1
+),
+committed as (
+  select path, session, turn, attempt, sum(committed) as committed, count(*) as drafting
+  from steps where run = $run and arm = 'main' and first_token is not null group by all
+)
+select c.session,
+  sum(b.tpot_ms * (b.completion_tokens - 1)) as baseline_ms,
+  sum(b.completion_tokens - 1) as baseline_steps,
+  sum(c.tpot_ms * (c.completion_tokens - 1)) as candidate_ms,
+  sum(c.completion_tokens - 1 - coalesce(s.committed, 0) + coalesce(s.drafting, 0))
+    as candidate_steps,
+  sum(coalesce(s.drafting, 0)) as drafting
+from (from last_attempts where path = 'candidate' and aligned) c
+join (from last_attempts where path = 'baseline') b using (session, turn)
+left join committed s on s.path = c.path and s.session = c.session and s.turn = c.turn
+  and s.attempt = c.attempt
+where b.tpot_ms is not null and c.tpot_ms is not null
+group by c.session order by c.session
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What one run says about its drafter. `ran` is the k that ran."""
+
+    run: str
+    ran: int
+    fallback: float | None
+    predictions: tuple[Prediction, ...]
+    recommendation: Recommendation
+
+    def as_json(self) -> dict[str, Any]:
+        """The machine-readable form."""
+        return {
+            "run": self.run,
+            "num_speculative_tokens_run": self.ran,
+            "fallback_ratio": self.fallback,
+            "recommendation": self.recommendation.as_json(),
+            "predictions": [prediction_json(prediction) for prediction in self.predictions],
+        }
+
+
+def advise(store: Store, name: str, seed: int = 0) -> Advice:
+    """Advice about the run that `name` names: an id, a unique beginning of one, or ``last``.
+
+    Raises StoreError where the run is not there, drafted nothing that could be aligned, or has no
+    times of both paths.
+    """
+    run = store.resolve(name)
+    (facts,) = store.rows("select coalesce(concurrency, 1) as n from runs where run = $1", [run])
+    sums = store.rows(POSITIONS, {"run": run, "dimensions": list(DIMENSIONS)})
+    if not sums:
+        raise StoreError(
+            f"run {run}: no drafted position could be aligned with its token",
+            "see `draftgate query unaligned`; the candidate needs a drafter and "
+            "--per-request-spec-decode-metrics detailed",
+        )
+    times = _times(store.rows(TIMES, {"run": run}), facts["n"])
+    if not len(times.sums):
+        raise StoreError(
+            f"run {run}: no turn has a time per token on both paths",
+            "advice needs a run that replayed both paths; see `draftgate query verdicts`",
+        )
+    ran = 1 + max(row["position"] for row in sums)
+    found = tuple(predictions(_slices(sums, ran), times, seed=seed))
+    (empty,) = store.rows(EMPTY, {"run": run})
+    return Advice(run, ran, fallback_ratio([empty["empty"]], times), found, recommend(found, ran))
+
+
+def _times(rows: Sequence[Mapping[str, Any]], concurrency: int) -> StepTimes:
+    columns = ("baseline_ms", "baseline_steps", "candidate_ms", "candidate_steps", "drafting")
+    sums = np.array([[float(row[name]) for name in columns] for row in rows])
+    return StepTimes(concurrency, tuple(row["session"] for row in rows), sums.reshape(-1, 5))
+
+
+def _slices(rows: Sequence[Mapping[str, Any]], ran: int) -> list[SliceCounts]:
+    grouped: dict[tuple[str, str], dict[str, list[Mapping[str, Any]]]] = {}
+    for row in rows:
+        sessions = grouped.setdefault((row["dimension"], row["slice"]), {})
+        sessions.setdefault(row["session"], []).append(row)
+    found = []
+    for (dimension, name), sessions in grouped.items():
+        reached, accepted = np.zeros((2, len(sessions), ran))
+        for place, positions in enumerate(sessions.values()):
+            for row in positions:
+                reached[place, row["position"]] = row["reached"]
+                accepted[place, row["position"]] = row["accepted"]
+        found.append(SliceCounts(dimension, name, tuple(sessions), reached, accepted))
+    return sorted(found, key=lambda one: DIMENSIONS.index(one.dimension))

@@ -1,0 +1,38 @@
+"""``draftgate advise``: where a drafter pays, and with how many draft tokens."""
+
+from pathlib import Path
+
+import click
+
+from draftgate.answer_output import db_option
+
+
+@click.command()
+@click.argument("runs", nargs=-1)
+@click.option("--all", "show_all", is_flag=True, help="Show every slice and k, not only the best.")
+@click.option("--json", "as_json", is_flag=True, help="One machine-readable object on stdout.")
+@db_option
+def command(runs: tuple[str, ...], show_all: bool, as_json: bool, db: Path) -> int:
+    """Recommend from the stored RUNS (default: the last) whether to enable the drafter.
+
+    Names the slices and the number of draft tokens that pay, with 95% intervals. Give one run per
+    concurrency. A number of draft tokens that did not run is a prediction, to be confirmed by a
+    run.
+    """
+    from draftgate.advising import advise
+    from reports.store import Store
+
+    with Store.open(db) as store:
+        found = [advise(store, run) for run in runs or ("last",)]
+    if as_json:
+        import json
+
+        click.echo(json.dumps({"advice": [advice.as_json() for advice in found]}))
+        return 0
+    from rich.console import Console
+
+    from draftgate.advice_text import print_advice
+
+    for advice in found:
+        print_advice(advice, Console(), show_all=show_all)
+    return 0
