@@ -106,17 +106,28 @@ def make_message(
 ) -> Message:
     """A message named by its content. `rows` does not enter the name; everything else does."""
     parts = ((Text(text=content),) if content else ()) if isinstance(content, str) else content
-    message = Message(
-        mid="",
+    parts, calls = tuple(parts), tuple(tool_calls)
+    name = (
+        role,
+        origin,
+        reasoning or None,
+        tool_call_id,
+        is_error,
+        [(part.type, _content_of(part)) for part in parts],
+        [(call.id, call.name, call.arguments_json, call.arg_kind) for call in calls],
+    )
+    return Message(
+        mid=hashlib.sha256(orjson.dumps(name)).hexdigest()[:16],
         role=role,
-        content=tuple(parts),
+        content=parts,
         reasoning=reasoning or None,
-        tool_calls=tuple(tool_calls),
+        tool_calls=calls,
         tool_call_id=tool_call_id,
         is_error=is_error,
         origin=origin,
         rows=tuple(rows),
     )
-    named = message.model_dump(exclude={"record", "mid", "rows"}, exclude_none=True)
-    mid = hashlib.sha256(orjson.dumps(named)).hexdigest()[:16]
-    return message.model_copy(update={"mid": mid})
+
+
+def _content_of(part: Text | Blob | Note) -> str:
+    return f"{part.mime} {part.blob} {part.head}" if part.type == "blob" else part.text

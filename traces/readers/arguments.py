@@ -5,7 +5,7 @@ from typing import Any
 import orjson
 
 from traces.message import ToolCall
-from traces.readers.json_text import dump, scrubbed
+from traces.readers.json_text import dump
 from traces.readers.shapes import text
 
 
@@ -17,7 +17,7 @@ def tool_call(call_id: Any, name: Any, arguments: Any) -> ToolCall:
     """
     identity = {"id": text(call_id) or "call", "name": text(name) or "unknown"}
     if isinstance(arguments, dict):
-        return ToolCall(**identity, arguments_json=dump(scrubbed(arguments)))
+        return ToolCall(**identity, arguments_json=dump(arguments))
     if arguments is None or (isinstance(arguments, str) and not arguments.strip()):
         return ToolCall(**identity, arguments_json="{}")
     if not isinstance(arguments, str):

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import orjson
+
 from traces.message import Message, ToolCall
 from traces.readers.intake import Intake
 from traces.readers.payloads import Outcome, payloads
@@ -95,7 +97,11 @@ class SessionBuilder:
         elif keep < len(before):
             why = restart
         skip_reason = facts.pop("skip_reason", None) or self._unusable(prefix)
-        diffs, commands = payloads(output.tool_calls if output else (), outcomes)
+        calls = output.tool_calls if output else ()
+        arguments = [orjson.loads(call.arguments_json) for call in calls]
+        diffs, commands = payloads(calls, arguments, outcomes)
+        for call, names in zip(calls, arguments, strict=True):
+            self.observed.add(call, names)
         self._turns.append(
             {
                 "turn_id": turn_id,
@@ -114,9 +120,6 @@ class SessionBuilder:
                 **facts,
             }
         )
-        if output is not None:
-            for call in output.tool_calls:
-                self.observed.add(call)
         own = [] if output is None else [output.mid]
         self._last[thread] = turn_id, [*prefix, *own]
         return turn_id

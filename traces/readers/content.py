@@ -26,6 +26,8 @@ def content_parts(content: Any, blobs: BlobStore) -> Parts:
     if isinstance(content, str):
         return [blobs.text(content)]
     if isinstance(content, list):
+        if len(content) == 1:
+            return content_parts(content[0], blobs)
         return [part for block in content for part in content_parts(block, blobs)]
     if not isinstance(content, dict):
         return [blobs.text(dump(content))]
@@ -34,6 +36,8 @@ def content_parts(content: Any, blobs: BlobStore) -> Parts:
 
 def _block_parts(block: dict[str, Any], blobs: BlobStore) -> Parts:
     kind = text(block.get("type"))
+    if kind == "text" and isinstance(block.get("text"), str):
+        return [blobs.text(block["text"])] if block["text"] else []
     written = block.get("text", block.get("refusal", block.get("content")))
     if kind in TEXT_TYPES or (not kind and isinstance(block.get("text"), str)):
         return content_parts(written, blobs) if isinstance(written, str) else []

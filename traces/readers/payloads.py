@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import orjson
-
 from traces.message import ToolCall
 from traces.turn import Diff, DiffFormat, Shell
 
@@ -29,13 +27,17 @@ class Outcome:
 
 
 def payloads(
-    calls: Sequence[ToolCall], outcomes: Sequence[Outcome | None] = ()
+    calls: Sequence[ToolCall],
+    arguments_of: Sequence[dict[str, Any]],
+    outcomes: Sequence[Outcome | None] = (),
 ) -> tuple[tuple[Diff, ...], tuple[Shell, ...]]:
-    """Which arguments of which call hold a patch or a shell command; `outcomes` by call."""
+    """Which arguments of which call hold a patch or a shell command.
+
+    `arguments_of` are the parsed arguments and `outcomes` the results, both by call.
+    """
     diffs: list[Diff] = []
     shells: list[Shell] = []
-    for number, call in enumerate(calls):
-        arguments = orjson.loads(call.arguments_json)
+    for number, (call, arguments) in enumerate(zip(calls, arguments_of, strict=True)):
         diff = _diff(number, arguments)
         if diff is not None:
             diffs.append(diff)
@@ -67,7 +69,7 @@ def _diff(number: int, arguments: dict[str, Any]) -> Diff | None:
         if all(isinstance(arguments.get(key), str) for key in pair):
             return Diff(call=number, format="search_replace", arguments=pair)
     for key, value in arguments.items():
-        found = diff_format(value) if isinstance(value, str) and len(value) > 10 else None
+        found = diff_format(value) if isinstance(value, str) and "\n" in value else None
         if found is not None:
             return Diff(call=number, format=found, arguments=(key,))
     return None

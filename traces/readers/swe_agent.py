@@ -74,6 +74,7 @@ class SweAgent:
         blobs, ledger = builder.intake.blobs, builder.intake.ledger
         said = [m for m in mappings(document.get("history")) if m.get("role") == "assistant"]
         answers = [message for message in said if not message.get("is_demo")]
+        history = _GrowingHistory(builder)
         for row, (step, prompt) in enumerate(zip(steps, prompts, strict=True), 1):
             if not prompt:
                 ledger.skip(row, "step_without_prompt")
@@ -86,7 +87,7 @@ class SweAgent:
             if not _same_response(recorded, step):
                 recorded = {"role": "assistant", "content": step.get("response")}
                 recorded["tool_calls"] = step.get("tool_calls")
-            prefix = history_ids(builder, ChatReader(blobs).items(prompt, (row,)))
+            prefix = history.ids(prompt, row)
             for item in ChatReader(blobs).message({**recorded, "role": "assistant"}, (row,)):
                 if isinstance(item, Answer):
                     _settle(item, settings)
@@ -124,6 +125,26 @@ class SweAgent:
             seen = make_message("user", text(step.get("observation")), origin="tool", rows=(row,))
             builder.turn(prefix, answer, fidelity="lossy", rows=(row,))
             prefix += [builder.add(answer), builder.add(seen)]
+
+
+class _GrowingHistory:
+    """Message names of prompts that mostly repeat the prompt before them and add to it."""
+
+    def __init__(self, builder: SessionBuilder) -> None:
+        self.builder = builder
+        self.names: list[str] = []
+        self.known: list[dict[str, Any]] = []
+        self.chat = ChatReader(builder.intake.blobs)
+
+    def ids(self, prompt: list[dict[str, Any]], row: int) -> list[str]:
+        """The names of the messages of `prompt`; only what is new in it is read."""
+        if prompt[: len(self.known)] != self.known:
+            self.names, self.known = [], []
+            self.chat = ChatReader(self.builder.intake.blobs)
+        new = self.chat.items(prompt[len(self.known) :], (row,))
+        self.names += history_ids(self.builder, new)
+        self.known = prompt
+        return list(self.names)
 
 
 def _same_response(message: dict[str, Any], step: dict[str, Any]) -> bool:

@@ -3,8 +3,6 @@
 from collections.abc import Iterable
 from typing import Any
 
-import orjson
-
 from traces.message import ToolCall
 from traces.readers.shapes import items, mapping, text, text_or_none
 from traces.session import Tool, Toolset
@@ -90,13 +88,13 @@ class ObservedTools:
         """Offer a tool whose definition the source kept, beside those that are only observed."""
         self._defined[tool.name] = tool
 
-    def add(self, call: ToolCall) -> None:
-        """Learn the argument names of a call."""
+    def add(self, call: ToolCall, arguments: Iterable[str]) -> None:
+        """Learn a call and the names of its arguments."""
         keys = self._keys.setdefault(call.name, {})
         freeform = call.arg_kind == "freeform"
         self._freeform[call.name] = self._freeform.get(call.name, True) and freeform
         if call.arg_kind == "json":
-            keys.update(dict.fromkeys(orjson.loads(call.arguments_json)))
+            keys.update(dict.fromkeys(arguments))
 
     def toolset(self) -> Toolset:
         """One toolset for the whole session, in order of first use; ``missing`` if no call."""
