@@ -56,7 +56,7 @@ def _queries(store: Store, run: str, previous: str) -> Iterator[str]:
     for name, query in queries().items():
         runs = {"old": previous, "new": run} if name == "compare" else {}
         command = "draftgate compare OLD NEW" if runs else f"draftgate query {name}"
-        rows = as_object(answer(store, name, run, **runs))["rows"]
+        rows = as_object(answer(store, name, run, 0, **runs))["rows"]
         yield f"### {name}\n\n{query.comment}\n\n    {command}\n"
         yield from _grid(("column", "meaning"), query.columns.items())
         yield "Sample answer:\n" if rows else "Sample answer: no rows.\n"

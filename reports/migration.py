@@ -12,7 +12,7 @@ from pathlib import Path
 import duckdb
 
 from reports.schema import ENUMS, TABLES
-from reports.view import define_views, quoted
+from reports.view import define_views, quoted, views_digest
 from traces.errors import StoreError
 
 FOLDER = files("reports") / "migrations"
@@ -56,24 +56,36 @@ def migrate(
 ) -> None:
     """Bring an opened file to the newest layout, whole or not at all."""
     steps = migrations(folder)
+    newest = steps[-1][0]
     version = version_of(connection)
-    refuse_newer(path, version, steps[-1][0])
+    refuse_newer(path, version, newest)
     pending = [(number, sql) for number, sql in steps if number > version]
-    if not pending:
+    if not pending and views_of(connection) == views_digest():
         return
     connection.execute("begin")
     try:
         for number, sql in pending:
             connection.execute(sql)
             connection.execute(
-                "insert into schema_version values (?, now() at time zone 'utc')", [number]
+                "insert into schema_version (version, applied_at)"
+                " values (?, now() at time zone 'utc')",
+                [number],
             )
         define_views(connection)
         connection.execute(";\n".join(table_comments()))
+        connection.execute(
+            "update schema_version set views = ? where version = ?", [views_digest(), newest]
+        )
         connection.execute("commit")
     except duckdb.Error as error:
         connection.execute("rollback")
-        raise StoreError(f"{path}: cannot be brought to layout {steps[-1][0]}: {error}") from error
+        raise StoreError(f"{path}: cannot be brought to layout {newest}: {error}") from error
+
+
+def views_of(connection: duckdb.DuckDBPyConnection) -> str | None:
+    """The digest of the views an up-to-date file holds."""
+    row = connection.execute("from schema_version select views order by version desc").fetchone()
+    return str(row[0]) if row and row[0] is not None else None
 
 
 def make_types(connection: duckdb.DuckDBPyConnection) -> None:

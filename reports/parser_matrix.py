@@ -55,9 +55,9 @@ def render_matrix(
         if row["reason"]:
             return _cell(row["reason"])
         words = [
-            f"{text['name']}: {failure['differs']}"
+            f"{text['name']}: {text['failure']['differs']}"
             for text in row["texts"]
-            for failure in text["failures"][:1]
+            if text["failure"]
         ]
         link = cases.get(f"{row['kind']}/{row['parser']}")
         return _cell("; ".join(words)) + (f" ([case]({link}))" if link else "")

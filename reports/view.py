@@ -8,6 +8,7 @@
 `macros.sql` beside them holds the functions they share.
 """
 
+import hashlib
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -66,15 +67,25 @@ def parse(name: str, text: str) -> View:
     return View(name, " ".join(comment), columns, body.strip().rstrip(";"))
 
 
-def define_views(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make macros and views anew, and comment every view and column."""
-    statements = [(FOLDER / "macros.sql").read_text(encoding="utf-8").rstrip().rstrip(";")]
+def statements() -> list[str]:
+    """SQL that makes macros and views anew and comments every view and column."""
+    result = [(FOLDER / "macros.sql").read_text(encoding="utf-8").rstrip().rstrip(";")]
     for view in views():
-        statements.append(f"create or replace view {view.name} as {view.sql}")
-        statements.append(f"comment on view {view.name} is {quoted(view.comment)}")
+        result.append(f"create or replace view {view.name} as {view.sql}")
+        result.append(f"comment on view {view.name} is {quoted(view.comment)}")
         for column, meaning in view.columns.items():
-            statements.append(f"comment on column {view.name}.{column} is {quoted(meaning)}")
-    connection.execute(";\n".join(statements))
+            result.append(f"comment on column {view.name}.{column} is {quoted(meaning)}")
+    return result
+
+
+def views_digest() -> str:
+    """Digest of all macros and views, to see whether a file holds the ones of this program."""
+    return hashlib.blake2b("\n".join(statements()).encode(), digest_size=8).hexdigest()
+
+
+def define_views(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make macros and views anew, with their comments."""
+    connection.execute(";\n".join(statements()))
 
 
 def quoted(text: str) -> str:

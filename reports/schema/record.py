@@ -10,6 +10,7 @@ SCHEMA_VERSION = Table(
     (
         Column("version", "INTEGER", "number of the migration", required=True),
         Column("applied_at", "TIMESTAMP", "when it was applied, UTC", required=True),
+        Column("views", "VARCHAR", "digest of the views' text, in the newest row"),
     ),
     derived=True,
 )

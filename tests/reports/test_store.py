@@ -194,6 +194,18 @@ def test_a_file_of_an_older_layout_reads_unwritten_and_is_brought_up_to_date_on_
         Store.open(file, write=True)
 
 
+def test_views_of_an_earlier_program_are_made_anew_on_write(file: Path) -> None:
+    written(file, synthetic_run())
+    connection = duckdb.connect(str(file))
+    connection.execute("drop view v_verdict; update schema_version set views = 'older'")
+    connection.close()
+    with Store.open(file) as store, pytest.raises(duckdb.CatalogException):
+        store.rows("from v_verdict")
+    Store.open(file, write=True).close()
+    with Store.open(file) as store:
+        assert [row["run"] for row in store.rows("from v_verdict")] == ["run-a"]
+
+
 def test_a_failing_migration_changes_nothing(file: Path, tmp_path: Path) -> None:
     written(file, synthetic_run())
     folder = tmp_path / "migrations"

@@ -1,0 +1,163 @@
+"""`sql`, `query`, `report` and `compare` as a user sees them: output and exit code."""
+
+import io
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from draftgate.cli import run
+from reports.store import Store
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "reports"))
+from synthetic_run import synthetic_run
+
+Draftgate = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(scope="module")
+def db(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("store") / "draftgate.duckdb"
+    with Store.open(file, write=True) as store:
+        store.load(synthetic_run("good", tokens=200))
+        store.load(synthetic_run("bad", seed=2, tokens=200, day=1, verdict="fail", accept=0.6))
+    return file
+
+
+@pytest.fixture
+def draftgate(db: Path, capsys: pytest.CaptureFixture[str]) -> Draftgate:
+    """Runs a command line on the store; gives exit code, stdout and stderr."""
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        code = run([*arguments, "--db", str(db)])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return call
+
+
+def test_sql_prints_a_table(draftgate: Draftgate) -> None:
+    code, out, err = draftgate("sql", "select run, verdict from v_verdict")
+    assert (code, err) == (0, "")
+    assert [line.split() for line in out.splitlines() if line.strip()][2:] == [
+        ["bad", "fail"],
+        ["good", "pass"],
+    ]
+
+
+def test_sql_reads_standard_input(draftgate: Draftgate, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("select count(*) as n from runs"))
+    assert draftgate("sql", "-", "--format", "csv") == (0, "n\n2\n", "")
+
+
+def test_sql_says_where_rows_are_missing(draftgate: Draftgate) -> None:
+    code, out, err = draftgate("sql", "select token_index from tokens", "--limit", "2", "--json")
+    assert code == 0
+    assert json.loads(out) == {
+        "columns": ["token_index"],
+        "rows": [{"token_index": 0}, {"token_index": 1}],
+        "truncated": True,
+    }
+    assert err == "only the first 2 rows are shown; --limit 0 shows all\n"
+
+
+def test_sql_writes_files(draftgate: Draftgate, tmp_path: Path) -> None:
+    file = tmp_path / "runs.parquet"
+    question = "select run from runs order by run"
+    assert draftgate("sql", question, "--format", "parquet", "-o", str(file)) == (0, "", "")
+    assert pq.read_table(file).to_pydict() == {"run": ["bad", "good"]}
+    code, _, err = draftgate("sql", question, "--format", "parquet")
+    assert (code, err) == (
+        2,
+        "error: --format parquet needs a file\nfix: add -o FILE.parquet\n",
+    )
+
+
+def test_sql_that_writes_is_an_error(draftgate: Draftgate) -> None:
+    code, out, err = draftgate("sql", "delete from runs", "--json")
+    assert code == 2
+    assert json.loads(out)["error"].startswith("SQL: DELETE is not allowed")
+    assert err.startswith(
+        "error: SQL: DELETE is not allowed; the store is opened for reading\nfix: "
+    )
+
+
+def test_a_store_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["sql", "from runs", "--db", str(tmp_path / "none.duckdb")]) == 2
+    err = capsys.readouterr().err
+    assert "none.duckdb: there is no store" in err
+    assert "draftgate gate" in err
+
+
+def test_query_lists_and_answers(draftgate: Draftgate) -> None:
+    code, out, _ = draftgate("query", "--list")
+    assert code == 0
+    assert "worst_boundaries        Where in an agent's output does this drafter die?" in out
+    code, out, _ = draftgate("query", "worst_boundaries", "--run", "good", "--json")
+    rows = json.loads(out)["rows"]
+    assert code == 0
+    assert rows[-1]["boundary"] == "tool.markup"
+    assert rows == sorted(rows, key=lambda row: row["acceptance_length"])
+    code, out, _ = draftgate("query", "skipped", "--sql")
+    assert code == 0
+    assert out.startswith("select skip_reason, count(*) as turns")
+
+
+def test_query_names_near_ones(draftgate: Draftgate) -> None:
+    code, _, err = draftgate("query", "worst")
+    assert code == 2
+    assert err.startswith("error: there is no query 'worst'\nfix: did you mean worst_")
+    code, _, err = draftgate("query", "skipped", "--run", "bat")
+    assert code == 2
+    assert "there is no run 'bat'\nfix: did you mean bad" in err
+
+
+def test_report_shows_the_summary(draftgate: Draftgate) -> None:
+    code, out, _ = draftgate("report", "good")
+    assert code == 0
+    assert out.lstrip().startswith("PASS   run good  2026-05-26 09:30:00 UTC")
+
+
+def test_report_writes_every_format(
+    draftgate: Draftgate, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    html, junit = tmp_path / "report.html", tmp_path / "junit.xml"
+    markdown, parquet = tmp_path / "comment.md", tmp_path / "export"
+    code, out, err = draftgate(
+        *("report", "bad", "--html", str(html), "--junit", str(junit)),
+        *("--markdown", str(markdown), "--parquet", str(parquet), "--github"),
+    )
+    assert code == 0
+    assert out.startswith("::error title=draftgate%3A fail::")
+    assert err.splitlines()[0] == f"HTML: {html}"
+    assert html.read_text().startswith("<!doctype html>")
+    assert "<testsuites" in junit.read_text()
+    assert markdown.read_text().startswith("## ❌ draftgate: fail")
+    assert run(["sql", "select run from runs", "--format", "csv", "--db", str(parquet)]) == 0
+    assert capsys.readouterr().out == "run\nbad\n"
+    code, out, _ = draftgate("report", "bad", "--json")
+    assert (code, json.loads(out)["run"]["verdict"]) == (0, "fail")
+
+
+def test_report_of_one_turn(draftgate: Draftgate, tmp_path: Path) -> None:
+    html = tmp_path / "report.html"
+    code, _, _ = draftgate("report", "bad", "--html", str(html), "--turn", "session-03/t001")
+    assert code == 0
+    assert "session-03 / t001" in html.read_text()
+    code, _, err = draftgate("report", "bad", "--html", str(html), "--turn", "t001")
+    assert code == 2
+    assert "expected SESSION/TURN" in err
+
+
+def test_compare_ends_with_one_where_something_got_worse(draftgate: Draftgate) -> None:
+    code, out, _ = draftgate("compare", "good", "bad")
+    assert code == 1
+    assert out.startswith("good (pass) → bad (fail)\n  error GREEDY_DIVERGENCE: 0 → 1 findings\n")
+    assert "worse" in out
+    code, out, _ = draftgate("compare", "good", "good", "--json")
+    found = json.loads(out)
+    assert (code, found["regressed"], found["codes"], found["set_up"]) == (0, False, [], [])
+    assert {row["change"] for row in found["quantities"]} <= {"same", None}
