@@ -16,8 +16,8 @@ from models.target import Phase, batches, save
 
 CAPTURED = (1, 3, 5)
 PHASES = (
-    Phase("draft", 220, 8, 512, (1, 1), 0.0, offers=False),
-    Phase("draft-tools", 120, 4, 1024, (1, 2), 0.0),
+    Phase("draft", 110, 8, 512, (1, 1), 0.0, offers=False),
+    Phase("draft-tools", 40, 4, 1024, (1, 2), 0.0),
 )
 DECAY = 0.8
 """Weight of draft step s in the loss is DECAY**s."""
