@@ -18,6 +18,8 @@ from checks.findings import WARNING, Finding
 from checks.parse_result import ParseResult
 
 TWO_WAY, RANDOM, SINGLE, GIVEN = "two-way", "random", "one delta", "given"
+NEAREST = (GIVEN, RANDOM, TWO_WAY, SINGLE)
+"""Kinds of cuts, the nearest to what speculation sends first."""
 SHORT = 600
 """Outputs up to this many tokens are cut in two at every place, longer ones near markup only."""
 
@@ -26,7 +28,7 @@ Stream = Callable[[Cut], ParseResult]
 
 @dataclass(frozen=True, slots=True)
 class SplitFailure:
-    """The smallest cut of one kind that changes the result, and what it then is."""
+    """The smallest cut that changes the result, the kind it came from, and the result."""
 
     kind: str
     cut: Cut
@@ -36,24 +38,25 @@ class SplitFailure:
 @dataclass(frozen=True, slots=True)
 class SplitJudgement:
     """`tried` and `failed` count cuts by kind; `reference` is one token per delta, `whole` the
-    non-streaming parse (`None` where it was not made)."""
+    non-streaming parse (`None` where it was not made). `failure` is of the kind that is nearest
+    to what speculation sends."""
 
     pieces: tuple[str, ...]
     reference: ParseResult
     whole: ParseResult | None
     tried: dict[str, int] = field(default_factory=dict)
     failed: dict[str, int] = field(default_factory=dict)
-    failures: tuple[SplitFailure, ...] = ()
+    failure: SplitFailure | None = None
 
     @property
     def invariant(self) -> bool:
         """No cut changes the result."""
-        return not self.failures
+        return self.failure is None
 
     @property
     def single_only(self) -> bool:
         """Only the whole output in one delta changes it."""
-        return bool(self.failures) and all(x.kind == SINGLE for x in self.failures)
+        return self.failure is not None and self.failure.kind == SINGLE
 
     @property
     def parser_fault(self) -> str | None:
@@ -63,21 +66,19 @@ class SplitJudgement:
         return self.reference.difference(self.whole)
 
     def findings(self) -> Iterator[Finding]:
-        """SPLIT_VARIANT, once, for the failure that is nearest to what speculation sends."""
-        if not self.failures:
+        """SPLIT_VARIANT, once; a warning where only one single delta differs."""
+        if self.failure is None:
             return
-        order = (GIVEN, RANDOM, TWO_WAY, SINGLE)
-        worst = min(self.failures, key=lambda failure: order.index(failure.kind))
-        how = worst.result.difference(self.reference)
+        how = self.failure.result.difference(self.reference)
         yield Finding(
             f.SPLIT_VARIANT,
-            f"{how} when {joined_words(self.pieces, worst.cut)}",
+            f"{how} when {joined_words(self.pieces, self.failure.cut)}",
             severity=WARNING if self.single_only else "",
             baseline=str(self.reference.as_json()),
-            candidate=str(worst.result.as_json()),
+            candidate=str(self.failure.result.as_json()),
             detail={
-                "cut": list(worst.cut),
-                "kind": worst.kind,
+                "cut": list(self.failure.cut),
+                "kind": self.failure.kind,
                 "failed": self.failed,
                 "tried": self.tried,
             },
@@ -85,6 +86,15 @@ class SplitJudgement:
 
     def as_json(self) -> dict[str, Any]:
         """For ``draftgate parsers --json``."""
+        failure = None
+        if self.failure is not None:
+            failure = {
+                "kind": self.failure.kind,
+                "cut": list(self.failure.cut),
+                "where": joined_words(self.pieces, self.failure.cut),
+                "result": self.failure.result.as_json(),
+                "differs": self.failure.result.difference(self.reference),
+            }
         return {
             "invariant": self.invariant,
             "single_only": self.single_only,
@@ -92,16 +102,7 @@ class SplitJudgement:
             "tried": self.tried,
             "failed": self.failed,
             "reference": self.reference.as_json(),
-            "failures": [
-                {
-                    "kind": failure.kind,
-                    "cut": list(failure.cut),
-                    "where": joined_words(self.pieces, failure.cut),
-                    "result": failure.result.as_json(),
-                    "differs": failure.result.difference(self.reference),
-                }
-                for failure in self.failures
-            ],
+            "failure": failure,
         }
 
 
@@ -146,21 +147,21 @@ def _judge(
     def differs(cut: Cut) -> bool:
         return not stream(cut).same(reference)
 
+    wrong: dict[str, list[Cut]] = {}
     tried: dict[str, int] = {}
-    failed: dict[str, int] = {}
-    failures: list[SplitFailure] = []
     for kind, cuts in kinds:
-        wrong: list[Cut] = []
-        total = 0
-        for cut in cuts:
-            total += 1
-            if differs(cut):
-                wrong.append(cut)
-        tried[kind], failed[kind] = total, len(wrong)
-        if wrong:
-            cut = wrong[0] if kind == SINGLE else smallest(size, wrong[0], differs)
-            failures.append(SplitFailure(kind, cut, stream(cut)))
-    return SplitJudgement(tuple(pieces), reference, whole, tried, failed, tuple(failures))
+        every = list(cuts)
+        tried[kind] = len(every)
+        wrong[kind] = [cut for cut in every if differs(cut)]
+    failed = {kind: len(found) for kind, found in wrong.items()}
+    nearest = next((kind for kind in NEAREST if wrong.get(kind)), None)
+    failure = None
+    if nearest is not None:
+        # The most cuts leave the fewest joined tokens to try.
+        cut = max(wrong[nearest], key=len)
+        cut = cut if nearest == SINGLE else smallest(size, cut, differs)
+        failure = SplitFailure(nearest, cut, stream(cut))
+    return SplitJudgement(tuple(pieces), reference, whole, tried, failed, failure)
 
 
 def joined_words(pieces: Sequence[str], cut: Cut) -> str:

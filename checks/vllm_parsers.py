@@ -9,6 +9,7 @@ last delta is marked finished. vLLM 0.32: `parser/abstract_parser.py`, `v1/engin
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -23,16 +24,26 @@ class ParserUnavailable(ValueError):
     """The parser cannot be built with this tokenizer; the message says what is missing."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TokenText:
     """An output as a server sees it: token ids, and the text each one adds to the stream."""
 
     ids: tuple[int, ...]
     pieces: tuple[str, ...]
 
-    @property
+    @cached_property
     def text(self) -> str:
         return "".join(self.pieces)
+
+    @cached_property
+    def offsets(self) -> tuple[int, ...]:
+        """Character offset before each token, and after the last."""
+        return (0, *accumulate(map(len, self.pieces)))
+
+    @cached_property
+    def id_list(self) -> list[int]:
+        """The ids as parsers want them."""
+        return list(self.ids)
 
 
 def tool_parser_names() -> list[str]:
@@ -126,7 +137,7 @@ class ParserUnderTest:
 
     def streamed(self, tokens: TokenText, cut: Cut) -> ParseResult:
         """The result of a stream whose deltas end at the token offsets `cut`."""
-        text, ids, offsets = tokens.text, list(tokens.ids), _offsets(tokens)
+        text, ids, offsets = tokens.text, tokens.id_list, tokens.offsets
         edges = (0, *cut, len(ids))
         content: list[str] = []
         reasoning: list[str] = []
@@ -143,8 +154,10 @@ class ParserUnderTest:
                 )
                 if delta is None:
                     continue
-                content.append(delta.content or "")
-                reasoning.append(delta.reasoning or "")
+                if delta.content:
+                    content.append(delta.content)
+                if delta.reasoning:
+                    reasoning.append(delta.reasoning)
                 for part in delta.tool_calls or ():
                     call = calls.setdefault(part.index, ["", ""])
                     if part.function is not None:
@@ -168,11 +181,6 @@ class ParserUnderTest:
             return ParseResult(error=f"{type(error).__name__}: {error}"[:200])
         found = tuple((call.name, call.arguments or "") for call in calls or ())
         return ParseResult(content or "", reasoning or "", found)
-
-
-def _offsets(tokens: TokenText) -> list[int]:
-    """Character offset before each token, and after the last."""
-    return [0, *accumulate(map(len, tokens.pieces))]
 
 
 def _import_in_order() -> None:
