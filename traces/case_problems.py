@@ -32,7 +32,7 @@ def problem_of(
         return f"not JSON: {first['msg']}", "a case file is one JSON object"
     if first["type"] == "missing":
         return f"{where} is missing", f"add `{place[-1]}`"
-    return f"{where or 'the file'}: {first['msg']}", "see `docs/findings.md` and the case files beside it"
+    return f"{where or 'the file'}: {first['msg']}", "see the case format in docs/cases.md"
 
 
 def _is_branch(part: int | str) -> bool:
