@@ -105,12 +105,18 @@ def _cache(samples: list[Sample] | None) -> Mapping[str, str] | None:
 
 
 async def _parsers(endpoint: Endpoint, model: str) -> dict[str, str] | None:
-    """Markup -> what the server parsed; None where it answers no probe at all."""
-    answers = {
-        markup: parsed(
-            await endpoint.post_json("/v1/chat/completions", parser_probe(model, markup))
-        )
-        for markup in MARKUPS
-    }
-    told = {markup: text for markup, text in answers.items() if text is not None}
+    """Markup -> what the server parsed; None where it answers no probe at all.
+
+    A probe without an answer in time tells nothing, and ends the probing: whether the server is
+    alive at all is seen by the request that follows.
+    """
+    told: dict[str, str] = {}
+    for markup in MARKUPS:
+        request = parser_probe(model, markup)
+        try:
+            text = parsed(await endpoint.post_json("/v1/chat/completions", request))
+        except ServerError:
+            break
+        if text is not None:
+            told[markup] = text
     return told or None

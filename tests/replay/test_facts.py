@@ -157,6 +157,16 @@ def test_a_server_that_refuses_the_gate_s_request_is_an_error_in_its_words() -> 
         facts(refusing)
 
 
+def test_a_probe_that_is_cut_off_tells_nothing_and_ends_no_run() -> None:
+    def script(seen: Seen) -> Answer:
+        forced = seen.body.get("structured_outputs", {}).get("choice")
+        return Answer(drop="before") if forced == [MARKUPS["hermes"]] else vllm(seen)
+
+    probe = facts(script).parser_probe
+    assert probe is not None
+    assert probe.keys() == {"reasoning"}
+
+
 def test_thinking_is_on_for_the_reasoning_sample_alone() -> None:
     off = {"chat_template_kwargs": {"enable_thinking": False}}
     for markup in MARKUPS:
