@@ -128,6 +128,8 @@ def _imported(
             reader, scores = choice.reader, choice.scores
     except DraftgateError as error:
         return ImportedFile(file.name, None, iter(()), reason=str(error), fix=error.fix)
+    except OSError as error:
+        return ImportedFile(file.name, None, iter(()), reason=f"cannot be read: {error.strerror}")
     if reader is None:
         empty = not source.head.strip()
         why = "the file is empty" if empty else "no known session format matches"

@@ -1,21 +1,19 @@
 """A file to be imported: opened, decompressed, and cut into rows or read as one document."""
 
-import gzip
 import hashlib
-import io
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import IO, Any
 
-import zstandard
-
+from traces.readers.decompression import decompressed
 from traces.readers.json_text import Unreadable, parse_row
 from traces.readers.ledger import Ledger
 from traces.readers.parquet import parquet_rows
 
-GZIP, ZSTD, PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1"
+PARQUET = b"PAR1"
+DAMAGED = "damaged_archive"
 
 SAMPLE_ROWS = 50
 SAMPLE_BYTES = 8_000_000
@@ -50,15 +48,11 @@ class SourceFile:
 
     def open(self) -> IO[bytes]:
         """The decompressed bytes, from the start."""
-        raw = self.path.open("rb")
-        magic = raw.read(4)
-        raw.seek(0)
-        if magic.startswith(GZIP):
-            return io.BufferedReader(gzip.GzipFile(fileobj=raw))
-        if magic == ZSTD:
-            reader = zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True)
-            return io.BufferedReader(reader)
-        return raw
+        return decompressed(self.path.open("rb"), self._damaged)
+
+    def _damaged(self) -> None:
+        if not any(warning.code == DAMAGED for warning in self.ledger.warnings):
+            self.ledger.warn(DAMAGED, None, "read up to the damage")
 
     @cached_property
     def sha256(self) -> str:
