@@ -47,7 +47,7 @@ def judge_measured(
     rate = judge_rate(measured, noise, halves, policy, seed)
     wrong, checked = _argmax(turns, policy)
     bounds = (
-        hard_bound(judged, noise),
+        hard_bound(judged, noise, policy),
         rate_bound(rate, policy),
         argmax_bound(wrong, checked),
         coverage_bound(judged, policy),
@@ -61,6 +61,7 @@ def judge_measured(
         turns=tuple(judged),
         noise=tuple(noise.values()),
         rate=rate.estimate,
+        scaled_rate=rate.scaled,
         sign_flip=rate.sign_flip,
         suspects=tuple(_suspects(turns, measured, judged)),
         tokens=sum(turn.tokens for turn in judged),

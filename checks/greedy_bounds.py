@@ -14,7 +14,7 @@ HARD, RATE, ARGMAX = "greedy_hard_regret", "greedy_regret_rate", "candidate_argm
 COVERAGE, NOISE, SESSIONS, TURNS = "scored_share", "noise_floor", "sessions", "turns"
 
 
-def hard_bound(judged: Sequence[TurnJudgement], noise: NoiseByShape) -> Bound:
+def hard_bound(judged: Sequence[TurnJudgement], noise: NoiseByShape, policy: Policy) -> Bound:
     """No single token above the hard bound that the baseline does not show itself."""
     tokens = sum(turn.tokens for turn in judged)
     sessions = len({turn.session for turn in judged if turn.tokens})
@@ -24,7 +24,8 @@ def hard_bound(judged: Sequence[TurnJudgement], noise: NoiseByShape) -> Bound:
     loud = "; ".join(
         f"{shape} shape: {noise[shape].too_noisy}" for shape in SHAPES if noise[shape].too_noisy
     )
-    if not quiet:
+    beyond = _beyond_noise(judged, noise, policy)
+    if not quiet and not beyond:
         return not_applicable(HARD, f"baseline too noisy for single tokens ({loud})")
     bounds = ", ".join(f"{floor.hard:.3g} ({floor.shape})" for floor in quiet)
     message = f"{condemned} tokens above the hard bound of {bounds} nat"
@@ -32,18 +33,30 @@ def hard_bound(judged: Sequence[TurnJudgement], noise: NoiseByShape) -> Bound:
         message += f"; {pardoned} more that the baseline shows itself"
     if loud:
         message += f"; not held against {loud}"
-    state: State = "fail" if condemned else "pass" if tokens else "inconclusive"
+    if beyond:
+        message += f"; {beyond} turns with a token far beyond anything the baseline shows"
+    state: State = "fail" if condemned else "pass" if tokens and not beyond else "inconclusive"
     return Bound(
         HARD,
         state,
         message,
         value=max((t.max_regret for t in judged if t.max_regret is not None), default=None),
-        margin=min(floor.hard for floor in quiet),
+        margin=min((floor.hard for floor in quiet), default=policy.hard_ceiling),
         noise_floor=_maximum(noise),
         unit="nat",
         n=tokens,
         sessions=sessions,
+        needed="a noise floor in verify shape, or a quieter baseline" if beyond else None,
     )
+
+
+def _beyond_noise(judged: Sequence[TurnJudgement], noise: NoiseByShape, policy: Policy) -> int:
+    """Turns of a noisy baseline that no noise explains: above 4 nat and four times its maximum.
+
+    They do not condemn, since the tail of the noise is not known, but they cannot pass either.
+    """
+    limit = max(policy.hard_ceiling, policy.hard_factor * (_maximum(noise) or 0.0))
+    return sum(bool(t.noisy) and t.max_regret is not None and t.max_regret > limit for t in judged)
 
 
 def _maximum(noise: NoiseByShape) -> float | None:

@@ -54,7 +54,8 @@ class GreedyJudgement:
     """Bounds in report order, findings, and the numbers they rest on.
 
     `tokens` counts candidate tokens with a regret, `rate_tokens` those of them in the sessions
-    that test (`rate` is about these). `not_judged` counts turns by reason. `split` says in
+    that test (`rate` and `scaled_rate`, `checks.regret_rate`, are about
+    these). `not_judged` counts turns by reason. `split` says in
     words which sessions calibrated; `tested` are the sessions whose rates were tested.
     """
 
@@ -63,6 +64,7 @@ class GreedyJudgement:
     turns: tuple[TurnJudgement, ...]
     noise: tuple[Noise, ...]
     rate: RateEstimate | None
+    scaled_rate: RateEstimate | None
     sign_flip: SignFlip | None
     suspects: tuple[Suspect, ...]
     tokens: int

@@ -79,9 +79,12 @@ def measure_noise(
 def _too_noisy(
     maximum: float | None, upper: float | None, tokens: int, hard: float, policy: Policy
 ) -> str | None:
-    if maximum is not None and maximum > hard:
+    if policy.noise_tails == "heavy":
+        return "heavy tails are declared in the policy"
+    if maximum is not None and maximum * policy.noise_scale > hard:
         return (
-            f"the baseline's own regret reaches {maximum:.3g} nat, above the hard bound {hard:.3g}"
+            f"the baseline's own regret reaches {maximum:.3g} nat; rounding {policy.noise_scale:g} "
+            f"times as large would exceed the hard bound {hard:.3g}"
         )
     enough = tokens * (1 - policy.noisy_quantile) >= 1
     if upper is not None and enough and upper > policy.noisy_limit:

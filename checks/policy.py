@@ -61,6 +61,16 @@ class Policy(BaseModel):
         description="exceedance rate allowed in multiples of the baseline's own; verifying k+1 "
         "rows at once rounds otherwise than decoding one",
     )
+    noise_scale: Annotated[float, Field(ge=1)] = Field(
+        2.0,
+        description="how much larger than the baseline's the candidate's rounding may be before a "
+        "rate fails; at twice the scale, rate(g > x) is 2 rate(g > x / 2) of the baseline",
+    )
+    noise_tails: Literal["light", "heavy"] = Field(
+        "light",
+        description="`heavy` for MoE, FP8 and NVFP4 targets, where a flipped expert moves logits "
+        "by nats: then no single token condemns, the rate comparison decides",
+    )
     exceedance_sessions: int = Field(
         3, ge=1, description="fewest sessions with an exceedance before the rate can fail"
     )

@@ -22,17 +22,19 @@ MOST_GROWTH = 10_000.0
 
 @dataclass(frozen=True, slots=True)
 class RateJudgement:
-    """`estimate` is `None` where no candidate token was judged.
+    """`estimate` is ``rate_C - 2 rate_A`` above the soft bound; `None` where nothing was judged.
 
-    `equal_flip` tests ``rate_C = rate_A`` and is reported; `sign_flip` tests the tolerated
-    ``rate_C <= 2 rate_A`` and decides from 8 differing sessions on. `growth` is the factor by
-    which the run would have to grow to be decided at its present rates. `tested` are the sessions
-    the rates come from.
+    `scaled` is the same with the baseline's noise at twice the scale; only its lower limit
+    condemns. `equal_flip` tests ``rate_C = rate_A`` and is reported; `sign_flip` tests the
+    tolerated rate at twice the scale and decides from 8 differing sessions on. `growth` is the
+    factor by which the run would have to grow to be decided at its present rates. `tested` are
+    the sessions the rates come from.
     """
 
     state: State
     reason: str
     estimate: RateEstimate | None
+    scaled: RateEstimate | None
     sign_flip: SignFlip | None
     equal_flip: SignFlip | None
     growth: float | None
@@ -48,27 +50,35 @@ def judge_rate(
     policy: Policy,
     seed: int,
 ) -> RateJudgement:
-    """Fail where the lower limit of D is above zero, pass where the upper is inside the margin."""
+    """Pass where the upper limit of ``rate_C(soft) - 2 rate_A(soft)`` is inside the margin.
+
+    Fail where the lower limit of ``rate_C(soft) - 2 rate_A(soft / 2)`` is above zero: rounding at
+    twice the baseline's scale has ``rate(g > x) = 2 rate_A(g > x / 2)`` wherever gaps between the
+    two best tokens are spread evenly near zero, so it never fails. What lies between is open.
+    """
     sessions, split = tested_sessions(halves, noise)
     table = rate_table(measured, sessions, noise)
     if table.candidate_tokens.sum() == 0:
         nothing = "no candidate token was judged"
         return RateJudgement(
-            "inconclusive", nothing, None, None, None, None, split, frozenset(sessions), ""
+            "inconclusive", nothing, None, None, None, None, None, split, frozenset(sessions), ""
         )
     deff, source = clustering_of(measured, sessions, policy)
     found = estimate(table, deff, policy.noise_ratio, policy.bootstrap_samples, seed)
-    tolerated = sign_flip(_differences(table, policy.noise_ratio), seed)
+    scaled = rate_table(measured, sessions, noise, policy.noise_scale)
+    doubled = estimate(scaled, deff, policy.noise_ratio, policy.bootstrap_samples, seed)
+    tolerated = sign_flip(_differences(scaled, policy.noise_ratio), seed)
     equal = sign_flip(_differences(table, 1.0), seed)
-    state, reason = _decide(table, found, tolerated, policy)
-    growth = _growth(table, found, policy) if state == "inconclusive" else None
+    state, reason = _decide(table, found, doubled.low, tolerated, policy)
+    growth = _growth(table, scaled, found, policy) if state == "inconclusive" else None
+    tested = frozenset(sessions)
     return RateJudgement(
-        state, reason, found, tolerated, equal, growth, split, frozenset(sessions), source
+        state, reason, found, doubled, tolerated, equal, growth, split, tested, source
     )
 
 
 def _decide(
-    table: RateTable, found: RateEstimate, flip: SignFlip, policy: Policy
+    table: RateTable, found: RateEstimate, fail_low: float, flip: SignFlip, policy: Policy
 ) -> tuple[State, str]:
     floorless = [
         shape
@@ -78,7 +88,7 @@ def _decide(
     if found.exceedances and floorless:
         return "inconclusive", f"no noise floor in {' and '.join(floorless)} shape"
     spread = found.sessions_exceeding >= policy.exceedance_sessions
-    if found.low > 0 and spread:
+    if fail_low > 0 and spread:
         return "fail", f"in {found.sessions_exceeding} sessions"
     decides = flip.sessions >= policy.sign_flip_sessions and flip.p is not None
     if decides and flip.p is not None and flip.p <= policy.sign_flip_p and spread:
@@ -102,18 +112,14 @@ def _differences(table: RateTable, ratio: float) -> list[float]:
     return result
 
 
-def _growth(table: RateTable, found: RateEstimate, policy: Policy) -> float | None:
+def _growth(
+    table: RateTable, scaled: RateTable, found: RateEstimate, policy: Policy
+) -> float | None:
     """Smallest growth of the run that decides at unchanged rates; `None` beyond 10,000-fold."""
 
     def decided(factor: float) -> bool:
-        grown = replace(
-            table,
-            candidate_exceed=table.candidate_exceed * factor,
-            candidate_tokens=table.candidate_tokens * factor,
-            noise_exceed=table.noise_exceed * factor,
-            noise_tokens=table.noise_tokens * factor,
-        )
-        low, high = mover_limits(grown, found.deff, policy.noise_ratio)
+        high = mover_limits(_grown(table, factor), found.deff, policy.noise_ratio)[1]
+        low = mover_limits(_grown(scaled, factor), found.deff, policy.noise_ratio)[0]
         return high <= policy.rate_margin or low > 0
 
     low, high = 1.0, 2.0
@@ -125,3 +131,13 @@ def _growth(table: RateTable, found: RateEstimate, policy: Policy) -> float | No
         middle = (low * high) ** 0.5
         low, high = (low, middle) if decided(middle) else (middle, high)
     return high
+
+
+def _grown(table: RateTable, factor: float) -> RateTable:
+    return replace(
+        table,
+        candidate_exceed=table.candidate_exceed * factor,
+        candidate_tokens=table.candidate_tokens * factor,
+        noise_exceed=table.noise_exceed * factor,
+        noise_tokens=table.noise_tokens * factor,
+    )

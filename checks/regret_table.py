@@ -64,9 +64,15 @@ def tested_sessions(halves: Halves, noise: NoiseByShape) -> tuple[list[str], str
 
 
 def rate_table(
-    measured: Sequence[TurnRegrets], sessions: Sequence[str], noise: NoiseByShape
+    measured: Sequence[TurnRegrets],
+    sessions: Sequence[str],
+    noise: NoiseByShape,
+    noise_scale: float = 1.0,
 ) -> RateTable:
     """Exceedances of the soft bound and tokens, shape [sessions, shapes] each.
+
+    The baseline's own regrets are held against ``soft / noise_scale``: what would exceed the bound
+    if its rounding were larger by that factor.
 
     A position of which only a lower bound is known counts where that bound exceeds; else it is
     left out of the tokens too.
@@ -78,7 +84,8 @@ def rate_table(
             continue
         for offset, parts in ((0, turn.candidate), (2, turn.noise)):
             for part in parts:
-                over, tokens = _counts(part, noise[part.shape].soft)
+                bound = noise[part.shape].soft / (noise_scale if offset else 1.0)
+                over, tokens = _counts(part, bound)
                 column = SHAPES.index(part.shape)
                 counts[offset, row[turn.session], column] += over
                 counts[offset + 1, row[turn.session], column] += tokens

@@ -69,8 +69,8 @@ def plan_hard_swap(turns: Sequence[GreedyTurn], judgement: GreedyJudgement) -> S
 def plan_soft_swaps(
     turns: Sequence[GreedyTurn], judgement: GreedyJudgement, policy: Policy, seed: int
 ) -> SwapPlan:
-    """Swaps at twice the tolerated rate ``2 rate_A + margin``, one per turn, over the sessions."""
-    empty, rate = SwapPlan(SOFT, codes.REGRET_RATE), judgement.rate
+    """Swaps at twice the tolerated rate ``2 rate_A(soft / 2) + margin``, spread over sessions."""
+    empty, rate = SwapPlan(SOFT, codes.REGRET_RATE), judgement.scaled_rate
     if rate is None:
         return replace(empty, problem="no rate was measured")
     floor = next(noise for noise in judgement.noise if noise.shape == "decode")
@@ -96,7 +96,7 @@ def plan_soft_swaps(
 
 def _would_show(count: int, judgement: GreedyJudgement, policy: Policy) -> bool:
     """Whether so many exceedances would put the lower limit of the excess rate above zero."""
-    rate = judgement.rate
+    rate = judgement.scaled_rate
     if rate is None or count < policy.exceedance_sessions:
         return False
     table = RateTable(

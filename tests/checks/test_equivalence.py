@@ -8,9 +8,10 @@ from checks.controls.swap import judge_swap, plan_hard_swap, plan_soft_swaps
 from checks.equivalence import judge_greedy
 from checks.greedy_turn import GreedyTurn
 from checks.policy import Policy
+from evidence.noise_runs import NoiseModel, RunSize, judge_run
 from evidence.synthetic import SyntheticModel, gaussian, greedy_pool
 
-POLICY = Policy(rate_margin=1e-3, bootstrap_samples=400)
+POLICY = Policy(rate_margin=2e-3, bootstrap_samples=300)
 NOISY = {
     ("candidate", "decode"): gaussian(0.05),
     ("repeat", "decode"): gaussian(0.05),
@@ -21,12 +22,12 @@ NOISY = {
 
 @pytest.fixture(scope="module")
 def quiet_pool() -> list[GreedyTurn]:
-    return greedy_pool(SyntheticModel(), sessions=24, turns=4, length=80)
+    return greedy_pool(SyntheticModel(), sessions=24, turns=3, length=48)
 
 
 @pytest.fixture(scope="module")
 def noisy_pool() -> list[GreedyTurn]:
-    return greedy_pool(SyntheticModel(noise=NOISY), sessions=24, turns=4, length=80)
+    return greedy_pool(SyntheticModel(noise=NOISY), sessions=24, turns=3, length=48)
 
 
 def _states(judgement):
@@ -35,7 +36,7 @@ def _states(judgement):
 
 def test_equal_paths_pass_every_bound(quiet_pool) -> None:
     judgement = judge_greedy(quiet_pool, POLICY, seed=0)
-    assert judgement.tokens == 24 * 4 * 80
+    assert judgement.tokens == 24 * 3 * 48
     assert set(_states(judgement).values()) == {"pass"}
     assert judgement.findings == ()
     assert judgement.rate.high == pytest.approx(2 * 2.9957 / judgement.tokens, rel=1e-3)
@@ -44,7 +45,7 @@ def test_equal_paths_pass_every_bound(quiet_pool) -> None:
 def test_rounding_noise_forks_and_is_a_near_tie(noisy_pool) -> None:
     judgement = judge_greedy(noisy_pool, POLICY, seed=0)
     forks = [turn.fork for turn in judgement.turns if turn.fork is not None]
-    assert len(forks) > 20
+    assert len(forks) > 10
     assert {fork.kind for fork in forks} == {"near_tie"}
     assert all(fork.regret <= 0.5 for fork in forks)
     assert {finding.code for finding in judgement.findings} == {"NEAR_TIE_FORK"}
@@ -87,7 +88,8 @@ def test_frequent_small_swaps_are_caught(quiet_pool) -> None:
     model = SyntheticModel()
     judgement = judge_greedy(quiet_pool, POLICY, seed=0)
     plan = plan_soft_swaps(quiet_pool, judgement, POLICY, seed=0)
-    assert len(plan.swaps) == 16
+    # twice the margin of 2e-3 over 3,456 tokens
+    assert len(plan.swaps) == 14
     scores = {request.digest: model.score(request) for request in plan.to_score}
     result = judge_swap(plan, quiet_pool, scores, POLICY, seed=0)
     assert result.state == "caught"
@@ -99,3 +101,68 @@ def test_a_blind_judgement_would_miss_the_swap(quiet_pool) -> None:
     plan = plan_hard_swap(quiet_pool, judgement)
     blind = Policy(hard_floor=50.0, hard_ceiling=60.0, bootstrap_samples=400)
     assert judge_swap(plan, quiet_pool, {}, blind, seed=0).state == "missed"
+
+
+@pytest.mark.parametrize(
+    ("model", "tails"),
+    [
+        (NoiseModel(0.05), "light"),
+        (NoiseModel(0.05, verify=2.0), "light"),
+        (NoiseModel(0.05, jumps=0.05, scale=0.2, tail=3.0, verify=2.0), "heavy"),
+        (NoiseModel(0.05, jumps=0.05, scale=0.1, tail=2.5, verify=2.0), "heavy"),
+    ],
+    ids=["dense", "dense, twice in verify shape", "Pareto 3, twice", "Pareto 2.5, twice"],
+)
+def test_a_sound_candidate_is_not_failed_by_noise(model: NoiseModel, tails) -> None:
+    """At most 3% of runs: of 25, more than 4 would have probability below 0.1%."""
+    policy = Policy(rate_margin=3e-4, bootstrap_samples=200, noise_tails=tails)
+    failed = sum(
+        any(bound.state == "fail" for bound in judge_run(model, RunSize(), policy, seed).bounds)
+        for seed in range(25)
+    )
+    assert failed <= 4
+
+
+def test_a_candidate_with_another_forward_pass_fails() -> None:
+    """Noise ten times the baseline's is no rounding any more."""
+    policy = Policy(rate_margin=3e-4, bootstrap_samples=200)
+    judgement = judge_run(NoiseModel(0.05, verify=10.0), RunSize(), policy, seed=0)
+    assert {f.code for f in judgement.findings} >= {"GREEDY_DIVERGENCE", "REGRET_RATE"}
+
+
+def test_a_suspect_that_the_baseline_repeats_is_excused(quiet_pool) -> None:
+    plan = plan_hard_swap(quiet_pool, judge_greedy(quiet_pool, POLICY, seed=0))
+    (swap,) = plan.swaps
+    name = (swap.turn.session, swap.turn.turn)
+    others = [turn for turn in quiet_pool if (turn.session, turn.turn) != name]
+    first = judge_greedy([*others, swap.turn], POLICY, seed=0)
+    suspect = next(suspect for suspect in first.suspects if suspect.index == swap.index)
+    assert suspect.regret > 1.0
+    token = swap.turn.candidate.tokens[swap.index]
+    asked = replace(swap.turn, own_tokens={swap.index: token})
+    again = judge_greedy([*others, asked], POLICY, seed=0)
+    judged = next(turn for turn in again.turns if (turn.session, turn.turn) == name)
+    assert swap.index in judged.excused
+    assert swap.index not in judged.hard
+
+
+def test_processed_logits_never_calibrate_and_tails_are_not_judged(noisy_pool) -> None:
+    processed = [
+        replace(t, processing=("repetition_penalty",), processed_logprobs=True) for t in noisy_pool
+    ]
+    judgement = judge_greedy(processed, POLICY, seed=0)
+    assert [noise.tokens for noise in judgement.noise] == [0, 0]
+    assert judgement.processed > 0
+    assert judgement.unscored == 0
+    raw = [replace(t, processed_logprobs=False) for t in processed]
+    assert set(judge_greedy(raw, POLICY, seed=0).not_judged) == {
+        "raw scores of processed logits mean nothing"
+    }
+
+
+def test_a_path_that_refuses_or_reads_other_tokens_is_not_judged(quiet_pool) -> None:
+    turn = quiet_pool[0]
+    refused = replace(turn, candidate=replace(turn.candidate, status=400))
+    other = replace(turn, candidate=replace(turn.candidate, prompt_token_ids=(7,)))
+    reasons = judge_greedy([refused, replace(other, turn="t9")], POLICY, seed=0).not_judged
+    assert set(reasons) == {"the candidate answered 400", "the prompt token ids differ"}

@@ -31,15 +31,20 @@ def test_bounds_follow_the_quantile(largest: float, hard: float, soft: float) ->
     assert found.too_noisy is None
 
 
-def test_a_baseline_above_its_own_bound_is_too_noisy() -> None:
-    found = _noise([0.0] * 10_000, [1.2])
-    assert "above the hard bound" in found.too_noisy
+def test_a_baseline_near_its_own_bound_is_too_noisy() -> None:
+    found = _noise([0.0] * 10_000, [0.55])
+    assert "would exceed the hard bound" in found.too_noisy
+    assert _noise([0.0] * 10_000, [0.45]).too_noisy is None
+
+
+def test_declared_heavy_tails_condemn_no_single_token() -> None:
+    heavy = Policy(noise_tails="heavy")
+    assert measure_noise("decode", [np.zeros(10)], [], heavy).too_noisy is not None
 
 
 def test_a_baseline_with_frequent_large_regrets_is_too_noisy() -> None:
     found = _noise([0.0] * 9_980 + [0.6] * 20)
     assert "99.9%" in found.too_noisy
-    assert _noise([0.0] * 400 + [0.6]).too_noisy is None
 
 
 def test_no_tokens_measure_nothing() -> None:
