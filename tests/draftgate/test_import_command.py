@@ -1,0 +1,126 @@
+"""``draftgate import`` and ``draftgate inspect`` on small files."""
+
+import json
+import sys
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from draftgate.cli import run
+from traces.session_file import read_sessions
+
+CHAT = {
+    "messages": [
+        {"role": "system", "content": "be brief"},
+        {"role": "user", "content": "I am jane@corp.example, key AKIAIOSFODNN7EXAMPLQ"},
+        {"role": "assistant", "content": "hello"},
+        {"role": "user", "content": "more"},
+        {"role": "assistant", "content": "end"},
+    ]
+}
+
+
+@pytest.fixture
+def recording(tmp_path: Path) -> Path:
+    file = tmp_path / "chat.jsonl"
+    file.write_text(json.dumps(CHAT) + "\nnot json\n")
+    return file
+
+
+def answer(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int, Any]:
+    code = run([str(argument) for argument in arguments] + ["--json"])
+    return code, json.loads(capsys.readouterr().out)
+
+
+def test_import_writes_canonical_sessions(
+    recording: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / "out.jsonl"
+    code, report = answer(capsys, "import", recording, "-o", output, "--tag", "task=greet")
+    assert code == 0
+    (file,) = report["files"]
+    counts = {key: file[key] for key in ("format", "sessions", "turns", "replayable", "rows")}
+    assert counts == {
+        "format": "chat-messages",
+        "sessions": 1,
+        "turns": 2,
+        "replayable": 2,
+        "rows": 2,
+    }
+    assert file["tool_calls"] == 0
+    assert file["skipped"] == {"torn_tail": 1}
+    assert file["warnings"] == [{"code": "torn_tail", "row": 2, "detail": ""}]
+    (session,) = read_sessions(output)
+    assert session.tags == {"task": "greet"}
+
+
+def test_redaction_is_reported(
+    recording: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / "out.jsonl"
+    code, report = answer(capsys, "import", recording, "-o", output, "--redact")
+    assert code == 0
+    assert report["redacted"] == {
+        "aws-key": {"values": 1, "replacements": 1},
+        "email": {"values": 1, "replacements": 1},
+    }
+    assert "jane" not in output.read_text()
+    assert "AKIA" not in output.read_text()
+
+
+def test_a_sample_is_drawn(
+    recording: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / "out.jsonl"
+    code, report = answer(capsys, "import", recording, "-o", output, "--sample", "1", "--seed", "3")
+    assert code == 0
+    assert report["sample"] == {
+        "turns": 1,
+        "of": 2,
+        "seed": 3,
+        "strata": 1,
+        "strata_covered": 1,
+    }
+    (session,) = read_sessions(output)
+    assert sum(turn.replayable for turn in session.turns) == 1
+
+
+def test_standard_input(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = TextIOWrapper(BytesIO(json.dumps(CHAT).encode()))
+    monkeypatch.setattr(sys, "stdin", given)
+    code, report = answer(capsys, "import", "-")
+    assert (code, report["files"][0]["file"], report["files"][0]["turns"]) == (0, "-", 2)
+
+
+def test_nothing_to_replay_ends_with_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("only notes\n")
+    code, report = answer(capsys, "import", file)
+    assert code == 2
+    assert report["files"][0]["format"] is None
+    assert "no known session format" in report["files"][0]["reason"]
+    assert run(["import", str(tmp_path / "missing")]) == 2
+    assert "no such file" in capsys.readouterr().err
+    assert run(["import", str(file), "--tag", "nonsense"]) == 2
+
+
+def test_inspect_shows_what_is_there(recording: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, report = answer(capsys, "inspect", recording, "--sample", "1")
+    assert code == 0
+    (file,) = report["files"]
+    assert file["labels"] == {"prose": 2}
+    assert file["context"] == {"0-8k": 2}
+    assert file["fidelity"] == {"exact": 2}
+    assert file["tokens"]["estimated"]
+    assert len(report["sample"]["turns"]) == 1
+    assert run(["inspect", str(recording)]) == 0
+    assert "2 turns, 2 replayable (100%)" in capsys.readouterr().out
+
+
+def test_a_bad_tokenizer_is_named(recording: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["inspect", str(recording), "--tokenizer", str(recording)]) == 2
+    assert "no readable tokenizer" in capsys.readouterr().err
