@@ -15,32 +15,30 @@ from models.generator.styles import ApiStyle, EditorStyle, IssueStyle, OpsStyle,
 
 FOLDER = Path(__file__).parent.parent / "traces" / "samples"
 SEED = "held-out"
-PLAN: tuple[tuple[type[Style], int], ...] = (
-    (EditorStyle, 8),
-    (IssueStyle, 6),
-    (ApiStyle, 7),
-    (OpsStyle, 5),
+PLAN: tuple[tuple[type[Style], int, int], ...] = (
+    (EditorStyle, 8, 14),
+    (IssueStyle, 6, 6),
+    (ApiStyle, 7, 10),
+    (OpsStyle, 5, 10),
 )
-"""Sessions per agent; the seed is one that training never uses."""
+"""Agent, sessions, stories in its last session; the seed is one that training never uses."""
 
 
-def records(style: type[Style], count: int) -> list[dict[str, Any]]:
-    """`count` sessions of 3 to 6 stories, the last one longer."""
+def records(style: type[Style], count: int, longest: int) -> list[dict[str, Any]]:
+    """`count` sessions of 2 to 4 stories, the last one of `longest`."""
     rng = random.Random(f"{SEED}-{style.name}")
-    long = 7 if style is IssueStyle else 12
-    parts = [rng.randint(3, 6) for _ in range(count - 1)] + [long]
+    parts = [rng.randint(2, 4) for _ in range(count - 1)] + [longest]
+    bare = style in (EditorStyle, IssueStyle)
     return [
-        session(
-            f"{SEED}-{style.name}-{i}", STORIES, n, style, bare=style in (EditorStyle, IssueStyle)
-        )
+        session(f"{SEED}-{style.name}-{i}", STORIES, n, style, bare=bare)
         for i, n in enumerate(parts)
     ]
 
 
 def files() -> Iterator[tuple[str, str]]:
     """(file name, text) of all samples, the same on every call."""
-    for style, count in PLAN:
-        made = records(style, count)
+    for style, count, longest in PLAN:
+        made = records(style, count, longest)
         if style is EditorStyle:
             for i, record in enumerate(made):
                 yield f"claude-code-{i:02}.jsonl", claude_code(record)
