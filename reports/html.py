@@ -15,6 +15,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from checks.findings import CODES
 from reports.inert import visible
 from reports.number import ABSENT, estimate, interval, moment, number
 from reports.store import Store
@@ -63,6 +64,7 @@ def page(summary: Summary, views: Sequence[TokenView]) -> str:
         css_hash=f"sha256-{digest}",
         grouped_findings=_by_code(summary["findings"]),
         shown_per_code=SHOWN_PER_CODE,
+        meanings={name: code.meaning for name, code in CODES.items()},
         most_metrics=MOST_METRICS,
         path_facts=[f for f in PATH_FACTS if any(p[f] is not None for p in summary["paths"])],
         **_acceptance(summary),

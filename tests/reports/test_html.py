@@ -70,7 +70,13 @@ def test_the_verdict_and_its_reasons_come_first(store: Store) -> None:
     places = [text.index(part) for part in ("fail run r", "fail because word", "Bounds Each bound")]
     assert places == sorted(places)
     assert page.open == []
-    for part in ("noise floor", "GREEDY_DIVERGENCE", "rank-2 token swap", "num_gpu_blocks"):
+    for part in (
+        "noise floor",
+        "regret above the hard bound",
+        "GREEDY_DIVERGENCE",
+        "rank-2 token swap",
+        "num_gpu_blocks",
+    ):
         assert part in text
     assert "a fault of rate 1e-4 would be seen with 95%" in text
 
