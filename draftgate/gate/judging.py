@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from checks.control_result import ControlResult
 from checks.controls.acceptance import judge_acceptance_control
 from checks.controls.pairs import judge_pair_controls
+from checks.controls.rechunk import judge_rechunk_control
 from checks.controls.swap import SwapPlan, judge_swap
 from checks.controls.unchanged import judge_unchanged
 from checks.findings import GREEDY_DIVERGENCE, NEAR_TIE_FORK, Finding, NotJudged
@@ -21,6 +22,9 @@ from traces.score import Score
 
 REPLACED = frozenset({GREEDY_DIVERGENCE, NEAR_TIE_FORK})
 """Codes a pair gives on its own, which the judgement of the whole run knows better."""
+
+LONGEST_DRAFT = 3
+"""k of the re-chunking control: what its parser gets wrong shows from one drafted token on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,5 +78,7 @@ def judge_controls(
     swaps = [judge_swap(plan, turns, scores, policy, seed) for plan in plans]
     planted = judge_pair_controls(named, exact_checks, seed)
     acceptance = judge_acceptance_control(rows)
+    outputs = [pair.candidate.stream for _, pair in named if pair.candidate.stream is not None]
+    rechunked = judge_rechunk_control(outputs, LONGEST_DRAFT, seed)
     same = judge_unchanged(turns, judgement, named, exact_checks, policy, seed)
-    return (*swaps, *planted, acceptance, same)
+    return (*swaps, *planted, rechunked, acceptance, same)
