@@ -4,8 +4,10 @@
 resolved inside the schema only: nothing is ever fetched.
 """
 
+import json
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import jsonschema
@@ -51,6 +53,16 @@ def violations(schema: Any, value: Any) -> list[str]:
 def _validator(schema: Any) -> Any:
     if not isinstance(schema, Mapping | bool):
         raise UnusableSchema(f"a schema is an object or a boolean, not {type(schema).__name__}")
+    try:
+        return _checked(json.dumps(schema))
+    except RecursionError as error:
+        raise UnusableSchema("the schema is nested too deeply") from error
+
+
+@lru_cache(maxsize=512)
+def _checked(text: str) -> Any:
+    """The validator of a schema; checking a schema costs far more than using it."""
+    schema: Any = json.loads(text)
     declared = schema.get("$schema") if isinstance(schema, Mapping) else None
     find: Any = validator_for
     cls: Any = find(schema, default=None) if declared else DEFAULT
