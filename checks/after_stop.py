@@ -93,16 +93,30 @@ def _tokens_beyond(side: Side, stop: str) -> str | None:
 def _after_eos(pair: Pair) -> Iterator[Finding]:
     raw = pair.candidate.raw_text or ""
     place, eos = _first_eos(raw, pair)
-    rest = raw[place + len(eos) :]
-    for other in (*EOS, *pair.eos):
-        rest = rest.replace(other, "")
-    if place >= 0 and rest:
+    rest = _beyond_eos(raw, place + len(eos), pair) if place >= 0 else ""
+    if rest:
+        theirs = _raw(pair.baseline)
+        other = theirs.find(eos)
         yield Finding(
             f.TOKENS_AFTER_STOP,
             f"the output goes on after {eos}: {excerpt(rest, 0)}",
             candidate=excerpt(raw, place, len(eos)),
+            baseline_too=other >= 0 and bool(_beyond_eos(theirs, other + len(eos), pair)),
             detail={"eos": eos},
         )
+
+
+def _beyond_eos(raw: str, start: int, pair: Pair) -> str:
+    """What follows, further EOS strings aside."""
+    rest = raw[start:]
+    for eos in (*EOS, *pair.eos):
+        rest = rest.replace(eos, "")
+    return rest
+
+
+def _raw(side: Side) -> str:
+    """The output with its markers, as far as raw text or token texts tell."""
+    return side.raw_text or "".join(token.text or "" for token in side.tokens or ())
 
 
 def _first_eos(raw: str, pair: Pair) -> tuple[int, str]:

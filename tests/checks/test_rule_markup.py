@@ -164,3 +164,10 @@ def test_no_markup_in_an_empty_delta() -> None:
     ours["chunks"].insert(1, chunk({"content": None}))
     ours["chunks"].insert(1, chunk({}))
     assert codes(baseline=base, candidate=ours) == []
+
+
+def test_an_eos_string_both_paths_go_on_after() -> None:
+    sent = tokens("one", EOS, "two")
+    ours = token_stream(sent, raw_text=f"one{EOS}two")
+    assert codes(baseline={"tokens": sent}, candidate=ours) == []
+    assert codes(baseline={"tokens": sent[:2]}, candidate=ours) == ["TOKENS_AFTER_STOP"]
