@@ -53,7 +53,7 @@ def _table(title: str, *columns: str) -> Table:
 
 
 def _bounds(summary: Summary) -> Table:
-    table = _table("Bounds", "bound", "state", "value", "95% interval", "margin", "noise floor")
+    table = _table("Bounds", "bound", "state", "value", "95% limits", "margin", "noise floor")
     for b in summary["bounds"]:
         table.add_row(
             Text(one_line(b["name"])),
