@@ -420,3 +420,20 @@ def test_a_torn_archive_is_read_up_to_the_damage(
     assert file.counts.turns == len(sessions) == 1
     codes = {warning.code for warning in file.warnings}
     assert codes & {"damaged_archive", "torn_tail"}
+
+
+def test_request_bodies_ask_for_an_answer(tmp_path: Path) -> None:
+    said = [
+        {"role": "user", "content": "hello"},
+        {"role": "assistant", "content": "hi"},
+        {"role": "user", "content": "more"},
+    ]
+    choice = {"type": "function", "function": {"name": "f"}}
+    tools = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}]
+    body = {"model": "m", "max_tokens": 5, "messages": said, "tools": tools, "tool_choice": choice}
+    file, (session,) = read(tmp_path, lines(body))
+    check_file(file, [session])
+    assert [turn.output is None for turn in session.turns] == [False, True]
+    request = chat_request(session, session.turns[1])
+    assert (request["max_tokens"], request["tool_choice"]) == (5, choice)
+    assert texts(request["messages"])[-1] == "user: more"

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from traces.readers.builder import SessionBuilder
 from traces.readers.chat import ROLES, ChatReader
 from traces.readers.dialect import merge_split_responses, uses_call_parts
+from traces.readers.exchange import request_facts
 from traces.readers.intake import Intake
 from traces.readers.items import Answer
 from traces.readers.json_text import embedded
@@ -27,6 +28,9 @@ COLUMNS = ("messages", "conversations", "conversation", "trajectory", "history")
 """Where a row keeps its messages; some data sets hold them as JSON in a string."""
 
 ID_COLUMNS = ("session_id", "traj_id", "trajectory_id", "run_id", "conversation_id", "id")
+REQUEST_KEYS = frozenset({"max_tokens", "max_completion_tokens", "temperature", "stream"})
+"""A row that has one of these and a model is a request body, and its end asks for an answer."""
+
 TAG_COLUMNS = ("metadata", "_metadata", "tags")
 TAG_VALUES = ("instance_id", "resolved", "exit_status", "template", "task", "split")
 
@@ -75,8 +79,12 @@ class ChatRows:
             if not messages:
                 intake.ledger.skip(row, "no_messages")
                 continue
-            intake.ledger.use(row)
-            yield self._session(mapping(value), messages, intake, row)
+            session = self._session(mapping(value), messages, intake, row)
+            if session.turns:
+                intake.ledger.use(row)
+                yield session
+            else:
+                intake.ledger.skip(row, "no_prompt")
 
     def _session(
         self,
@@ -108,6 +116,10 @@ class ChatRows:
             if isinstance(item, Answer):
                 item.toolset, item.model = toolset, item.model or model
         prompt = add_thread(builder, transcript, fidelity="exact")
-        if not builder.turn_count and prompt:
-            builder.turn(prompt, None, fidelity="exact", toolset=toolset, rows=(number or 1,))
+        if prompt and not isinstance(transcript[-1], Answer):
+            is_request = "model" in row and bool(REQUEST_KEYS & row.keys())
+            if is_request or not builder.turn_count:
+                facts = request_facts(row)
+                rows = (number or 1,)
+                builder.turn(prompt, None, fidelity="exact", toolset=toolset, rows=rows, **facts)
         return builder.build()

@@ -49,12 +49,21 @@ def read_exchange(
         given.model = text_or_none(answer.get("model")) or text_or_none(body.get("model"))
         given.response_id = text_or_none(answer.get("id"))
         given.usage = openai_usage(answer.get("usage"))
-        given.sampling = sampling_of(body)
-        for name in ("tool_choice", "parallel_tool_calls", "response_format"):
-            if body.get(name) is not None:
-                given.facts[name] = body[name]
-        _translate_tool_choice(given)
+        given.facts |= request_facts(body)
     return found
+
+
+def request_facts(body: dict[str, Any]) -> dict[str, Any]:
+    """Fields of a turn that a request body gives: model, sampling, tool choice, response format."""
+    facts: dict[str, Any] = {"sampling": sampling_of(body)}
+    choice = tool_choice_of(body.get("tool_choice"))
+    if choice is not None:
+        facts["tool_choice"] = choice
+    if isinstance(body.get("parallel_tool_calls"), bool):
+        facts["parallel_tool_calls"] = body["parallel_tool_calls"]
+    if isinstance(body.get("response_format"), dict):
+        facts["response_format"] = body["response_format"]
+    return facts
 
 
 def _chat(body: dict[str, Any], answer: dict[str, Any], row: int, blobs: BlobStore) -> Exchange:
@@ -97,18 +106,18 @@ def _responses(
     return Exchange(sent.transcript, found, items(body.get("tools")), row)
 
 
-def _translate_tool_choice(answer: Answer) -> None:
+def tool_choice_of(choice: Any) -> str | dict[str, Any] | None:
     """Tool choice in the words of chat completions (Anthropic: any, tool; Responses: flat)."""
-    choice = answer.facts.get("tool_choice")
+    if isinstance(choice, str):
+        return choice
     if not isinstance(choice, dict):
-        return
+        return None
     kind, name = choice.get("type"), text(choice.get("name"))
     if kind in ("auto", "none"):
-        answer.facts["tool_choice"] = kind
-    elif kind == "any":
-        answer.facts["tool_choice"] = "required"
-    elif name:
-        answer.facts["tool_choice"] = {"type": "function", "function": {"name": name}}
+        return text(kind)
+    if kind == "any":
+        return "required"
+    return {"type": "function", "function": {"name": name}} if name else choice
 
 
 def prompt_key(prompt: list[Item]) -> list[str]:
