@@ -110,6 +110,10 @@ class ProfileSums:
         for key in sorted(self._sums, key=lambda key: (order[key[0]], key[1])):
             yield key, list(self._sums[key].values())
 
+    def by_session(self) -> dict[Slice, dict[str, Sums]]:
+        """Every slice with the sums of its sessions by name, dimensions in their order."""
+        return {key: self._sums[key] for key, _ in self.slices()}
+
     def _at(self, key: Slice, session: str) -> Sums:
         by_session = self._sums.setdefault(key, {})
         return by_session.setdefault(session, Sums(self.k))

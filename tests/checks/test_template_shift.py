@@ -1,0 +1,75 @@
+"""Two arms of the same sessions: what the change cost, and how sure that is."""
+
+import numpy as np
+import pytest
+
+from checks.drafting import Drafting
+from checks.positions import join
+from checks.profile_sums import ProfileSums
+from checks.steps import StepFacts, Steps, reconcile
+from checks.template_shift import Shift, compare_templates
+from traces.boundaries.label import INDEX
+from traces.boundaries.span import TokenLabels
+
+
+def arm(accepted: dict[str, list[int]], k: int = 2) -> ProfileSums:
+    """Sessions with the accepted counts of their steps; every token is prose."""
+    sums = ProfileSums(k)
+    for session, counts in accepted.items():
+        committed = [1, *(a + 1 for a in counts)]
+        tokens = sum(committed)
+        facts = StepFacts(tuple(counts), (k,) * len(counts), tokens, tuple(committed), 64, 0)
+        steps = reconcile(facts, Drafting("eagle3", k))
+        assert isinstance(steps, Steps)
+        nothing = (None,) * tokens
+        labels = TokenLabels(np.full(tokens, INDEX["prose"], np.int8), nothing, nothing)
+        sums.add(session, join(steps, labels, 100), steps)
+    return sums
+
+
+def whole(shifts: list[Shift]) -> Shift:
+    return next(shift for shift in shifts if shift.dimension == "all")
+
+
+def test_what_is_lost() -> None:
+    """Main: half of the steps accept 2, half 1. Changed: half 1, half none."""
+    names = [f"s{i}" for i in range(6)]
+    main = arm({name: [2, 1] * 20 for name in names})
+    changed = arm({name: [1, 0] * 20 for name in names})
+    shift = whole(compare_templates(main, changed))
+    assert shift.length.value == pytest.approx(-1.0)
+    assert (shift.length.low, shift.length.high) == pytest.approx((-1.0, -1.0))
+    assert shift.share.value == pytest.approx(1 / 3)
+    assert [c.value for c in shift.conditional] == pytest.approx([-0.5, -0.5])
+    assert shift.length.sessions == 6
+
+
+def test_pairing_takes_the_traffic_out_of_the_interval() -> None:
+    """Sessions differ far more from each other than the arms do."""
+    rng = np.random.default_rng(4)
+    main, changed = {}, {}
+    for i in range(25):
+        share = rng.uniform(0.1, 0.9)
+        counts = [2 if draw < share else 0 for draw in rng.random(60)]
+        main[f"s{i}"] = counts
+        changed[f"s{i}"] = [1 if n and j % 3 == 0 else n for j, n in enumerate(counts)]
+    shift = whole(compare_templates(arm(main), arm(changed)))
+    assert shift.length.high is not None
+    assert shift.length.low is not None
+    assert shift.length.high < 0
+    assert shift.length.high - shift.length.low < 0.15
+
+
+def test_only_shared_sessions_count_and_k_must_agree() -> None:
+    main = arm({"a": [2] * 40, "b": [0] * 40})
+    shift = whole(compare_templates(main, arm({"a": [2] * 40})))
+    assert shift.length.value == pytest.approx(0.0)
+    assert shift.length.sessions == 1
+    with pytest.raises(ValueError, match="draft tokens"):
+        compare_templates(main, arm({"a": [1]}, k=3))
+
+
+def test_too_few_drafts_are_not_compared() -> None:
+    shift = whole(compare_templates(arm({"a": [2] * 9}), arm({"a": [2] * 40})))
+    assert shift.length.value is None
+    assert shift.drift.value is None
