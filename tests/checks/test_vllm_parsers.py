@@ -58,8 +58,8 @@ def test_the_formats_are_right(tokenizer: Any, name: str) -> None:
 
 
 def test_pieces_hold_back_unfinished_characters(hermes: ParserUnderTest) -> None:
-    tokens = hermes.tokenise("é✅ 👨‍💻 done")
-    assert tokens.text == "é✅ 👨‍💻 done"
+    tokens = hermes.tokenise("Ω≈ 日本 done")
+    assert tokens.text == "Ω≈ 日本 done"
     assert "" in tokens.pieces
     assert not any("\ufffd" in piece for piece in tokens.pieces)
 

@@ -1,0 +1,97 @@
+"""`draftgate parsers`: texts, cases, errors, and what it prints and writes."""
+
+import json
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from checks.parse_result import ParseResult
+from checks.split_judgement import judge_splits
+from draftgate.cli import run
+from draftgate.parser_check import CheckedParser, CheckedText
+from draftgate.parser_output import lines_of
+from reports.parser_matrix import render_matrix
+
+PIECES = ("a", "<c>", "x", "</c>", "\n")
+
+
+def checked(name: str, lost: bool, kind: str = "tool") -> CheckedParser:
+    """A parser that, where `lost`, loses its call when the last two tokens come together."""
+
+    def stream(cut: tuple[int, ...]) -> ParseResult:
+        together = lost and 4 not in cut
+        return ParseResult("a", "", () if together else (("x", "{}"),))
+
+    judged = judge_splits(PIECES, stream, stream((4,)), largest=2, count=9, seed=0)
+    return CheckedParser(kind, name, (CheckedText("plain", "".join(PIECES), judged),))
+
+
+ROWS = [
+    checked("sound", lost=False),
+    checked("lossy", lost=True),
+    CheckedParser("tool", "odd", reason="needs a | b\nand <c>"),
+    checked("thinker", lost=False, kind="reasoning"),
+]
+
+
+def test_statuses() -> None:
+    assert [row.status for row in ROWS] == ["invariant", "variant", "untested", "invariant"]
+
+
+def test_a_difference_is_printed_as_text_cut_and_both_results() -> None:
+    lines = "\n".join(lines_of(ROWS))
+    assert "calls lost when '</c>\\n' arrives in one delta" in lines
+    assert "cut:         [1, 2, 3]" in lines
+    assert "'calls': [{'name': 'x', 'arguments': '{}'}]" in lines
+    assert "'calls': []" in lines
+
+
+def test_the_matrix_is_dated_and_names_its_cases() -> None:
+    page = render_matrix(
+        [row.as_json() for row in ROWS],
+        version="0.32.0",
+        day=date(2026, 11, 29),
+        largest=4,
+        count=60,
+        cases={"tool/lossy": "cases/tool-lossy.case.json"},
+    )
+    assert "vLLM 0.32.0, 2026-11-29" in page
+    assert "🟩 1 invariant · 🟥 1 variant · ⬜ 1 untested" in page
+    (lossy,) = [line for line in page.splitlines() if line.startswith("| `lossy`")]
+    assert "🟥" in lossy
+    assert "([case](cases/tool-lossy.case.json))" in lossy
+    (odd,) = [line for line in page.splitlines() if line.startswith("| `odd`")]
+    assert odd.endswith("needs a \\| b and &lt;c> |")
+    assert odd.count(" | ") == 6
+
+
+@pytest.mark.vllm
+def test_a_failing_parser_writes_a_case_that_check_judges_alike(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("vllm")
+    arguments = ["parsers", "--tool-parser", "step3", "--cuts", "5", "--json"]
+    assert run([*arguments, "--cases", str(tmp_path)]) == 1
+    (row,) = json.loads(capsys.readouterr().out)["parsers"]
+    assert row["status"] == "variant"
+    (case,) = tmp_path.glob("*.case.json")
+    assert run(["check", str(case), "--json"]) == 1
+    (found,) = json.loads(capsys.readouterr().out)["cases"]
+    assert found["scenarios"][0]["codes"] == ["SPLIT_VARIANT"]
+
+
+@pytest.mark.vllm
+def test_texts_of_files_and_errors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("vllm")
+    text = tmp_path / "out.txt"
+    text.write_text('<tool_call>\n{"name": "read_file", "arguments": {"path": "a"}}\n</tool_call>')
+    assert run(["parsers", str(text), "--tool-parser", "hermes", "--cuts", "5"]) == 0
+    assert run(["parsers", str(text)]) == 2
+    assert "no parser to read them with" in capsys.readouterr().err
+    assert run(["parsers", "--tool-parser", "hermse"]) == 2
+    assert run(["parsers", str(text), "--tool-parser", "hermse"]) == 2
+    assert "there is no tool parser 'hermse'" in capsys.readouterr().err
+    assert run(["parsers", str(tmp_path / "none.txt"), "--tool-parser", "hermes"]) == 2
+    assert run(["parsers", "--tool-parser", "hermes", "--tokenizer", str(tmp_path / "no")]) == 2
+    assert "cannot be loaded" in capsys.readouterr().err
