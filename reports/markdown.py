@@ -60,7 +60,7 @@ def _bounds(summary: Summary) -> list[str]:
 
 
 def _findings(summary: Summary) -> list[str]:
-    shown = [f for f in summary["findings"] if f["severity"] != "info"]
+    shown = summary.pressing
     if not shown:
         return []
     lines = ["| finding | where | what | case |", "|---|---|---|---|"]

@@ -8,15 +8,14 @@ ABSENT = "n/a"
 
 
 def number(value: float | int | None, unit: str | None = None) -> str:
-    """``2.413 tokens``, ``94.2%`` for shares, ``12,345``, ``1.2e-04``, ``n/a``."""
+    """``2.413 tokens``, ``94.2% of turns`` (unit ``share of turns``), ``12,345``, ``1.2e-05``."""
     if value is None:
         return ABSENT
-    if unit == "share":
-        return f"{100 * value:.1f}%"
-    if isinstance(value, int):
-        text = f"{value:,}"
-    elif value == 0:
-        text = "0"
+    if unit is not None and unit.startswith("share"):
+        digits = ".1f" if value == 0 or abs(value) >= 1e-3 else ".2g"
+        return f"{100 * value:{digits}}%{unit.removeprefix('share')}"
+    if isinstance(value, int) or (value.is_integer() and abs(value) < 1e15):
+        text = f"{int(value):,}"
     elif abs(value) < 1e-3:
         text = f"{value:.2g}"
     elif abs(value) < 100:
@@ -49,4 +48,4 @@ def moment(value: datetime | None) -> str:
 
 
 def _share(unit: str | None) -> str | None:
-    return unit if unit == "share" else None
+    return "share" if unit is not None and unit.startswith("share") else None

@@ -63,6 +63,11 @@ class Summary:
         return str(self.run["run"])
 
     @property
+    def pressing(self) -> list[Row]:
+        """Findings at severity error, then warning, each in report order."""
+        return _severity_first(self["findings"])
+
+    @property
     def codes(self) -> dict[str, int]:
         """Findings at severity error by code, in report order."""
         counts: dict[str, int] = {}
@@ -70,6 +75,12 @@ class Summary:
             if finding["severity"] == "error":
                 counts[finding["code"]] = counts.get(finding["code"], 0) + 1
         return counts
+
+
+def _severity_first(findings: list[Row]) -> list[Row]:
+    rank = {"error": 0, "warning": 1}
+    shown = [f for f in findings if f["severity"] in rank]
+    return sorted(shown, key=lambda f: (rank[f["severity"]], f["ordinal"]))
 
 
 def read_summary(store: Store, run: str) -> Summary:

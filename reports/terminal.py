@@ -38,8 +38,7 @@ def parts(summary: Summary) -> Iterator[RenderableType]:
         yield Text("  " + one_line(run["power"], 400), style="dim")
     yield _bounds(summary)
     yield _controls(summary)
-    if summary["findings"]:
-        yield _findings(summary)
+    yield from _findings(summary)
     if summary["boundaries"]:
         yield _acceptance(summary)
     yield _forks(summary)
@@ -48,20 +47,21 @@ def parts(summary: Summary) -> Iterator[RenderableType]:
 def _table(title: str, *columns: str) -> Table:
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     for i, column in enumerate(columns):
-        table.add_column(column, justify="left" if i == 0 else "right")
+        table.add_column(column, justify="left" if i == 0 else "right", no_wrap=i == 0)
     return table
 
 
 def _bounds(summary: Summary) -> Table:
     table = _table("Bounds", "bound", "state", "value", "95% limits", "margin", "noise floor")
+    table.columns[1].no_wrap = True
     for b in summary["bounds"]:
         table.add_row(
             Text(one_line(b["name"])),
             b["state"].replace("_", " "),
             number(b["value"], b["unit"]),
             interval(b["low"], b["high"], b["unit"]),
-            number(b["margin"]),
-            number(b["noise_floor"]),
+            number(b["margin"], _only_share(b["unit"])),
+            number(b["noise_floor"], _only_share(b["unit"])),
         )
     return table
 
@@ -74,19 +74,22 @@ def _controls(summary: Summary) -> Text:
     return Text(f"Controls: {counts or 'none'}")
 
 
-def _findings(summary: Summary) -> Table:
-    findings = summary["findings"]
-    title = f"Findings ({len(findings)})"
-    if len(findings) > MOST_FINDINGS:
-        title = f"Findings (the first {MOST_FINDINGS} of {len(findings)})"
-    table = _table(title, "code", "severity", "where", "what")
-    table.columns[2].justify = table.columns[3].justify = "left"
-    for f in findings[:MOST_FINDINGS]:
-        where = "/".join(str(f[p]) for p in ("session", "turn", "token_index") if f[p] is not None)
-        table.add_row(
-            f["code"], f["severity"], Text(one_line(where, 60)), Text(one_line(f["message"], 200))
-        )
-    return table
+def _findings(summary: Summary) -> Iterator[RenderableType]:
+    """Errors and warnings; what is only information is counted."""
+    shown, listed = summary.pressing, summary.pressing[:MOST_FINDINGS]
+    if listed:
+        of_all = f"the first {len(listed)} of " if len(listed) < len(shown) else ""
+        table = _table(f"Findings ({of_all}{len(shown)})", "code", "severity", "where", "what")
+        table.columns[2].justify = table.columns[3].justify = "left"
+        table.columns[1].no_wrap = True
+        for f in listed:
+            parts = [str(f[p]) for p in ("session", "turn", "token_index") if f[p] is not None]
+            where, what = one_line("/".join(parts), 60), one_line(f["message"], 200)
+            table.add_row(f["code"], f["severity"], Text(where, overflow="fold"), Text(what))
+        yield table
+    rest = len(summary["findings"]) - len(shown)
+    if rest:
+        yield Text(f"{rest} further findings are information: draftgate query findings")
 
 
 def _acceptance(summary: Summary) -> Table:
@@ -126,3 +129,8 @@ def _forks(summary: Summary) -> Table:
         counts = (f[c] for c in ("turns", "judged", "tokens", "forks", "near_ties", "hard"))
         table.add_row(f["comparison"], *map(number, counts), number(f["max_regret"], "nat"))
     return table
+
+
+def _only_share(unit: str | None) -> str | None:
+    """The unit where it changes how the number reads; else it stands beside the value alone."""
+    return "share" if unit is not None and unit.startswith("share") else None

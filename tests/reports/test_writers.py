@@ -183,7 +183,9 @@ def test_numbers_that_are_absent_say_so() -> None:
     assert number(0.0) == "0"
     assert number(0.123, "share") == "12.3%"
     assert interval(0.1, 0.2, "share") == "10.0% … 20.0%"
-    assert number(12345) == "12,345"
+    assert number(12345) == number(12345.0) == "12,345"
+    assert number(-0.02, "share of turns") == "-2.0% of turns"
+    assert number(2e-5, "share of tokens") == "0.002% of tokens"
     assert number(1.2e-5, "per token") == "1.2e-05 per token"
 
 
