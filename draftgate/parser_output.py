@@ -63,7 +63,7 @@ def _write_case(parser: CheckedParser, text: CheckedText, tokenizer: str, file: 
     case = case_of_cut(finding, scenario, judge_cuts, lambda value: value)
     if case is None:
         return False
-    file.write_text(json.dumps(case_json(case), ensure_ascii=False, indent=1) + "\n")
+    _write(file, json.dumps(case_json(case), ensure_ascii=False, indent=1) + "\n")
     return True
 
 
@@ -84,4 +84,11 @@ def write_matrix(
         count=settings.count,
         cases=links,
     )
-    file.write_text(page, encoding="utf-8")
+    _write(file, page)
+
+
+def _write(file: Path, text: str) -> None:
+    """Whole or not at all, so that a run that is ended early leaves what it has."""
+    part = file.with_name(f".{file.name}.part")
+    part.write_text(text, encoding="utf-8")
+    part.replace(file)

@@ -63,12 +63,14 @@ def command(
 
     settings = Settings(largest=draft_tokens + 1, count=cuts, seed=seed)
     checked = []
+    written: dict[str, Path] = {}
     for parser in parsers_to_check(files, tool, reasoning, tokenizer, settings):
         checked.append(parser)
         click.echo(f"{parser.status:9} {parser.kind} {parser.name}", err=True)
-    written = {} if folder is None else write_cases(checked, folder, tokenizer)
-    if matrix is not None:
-        write_matrix(checked, matrix, settings, written)
+        if folder is not None:
+            written.update(write_cases([parser], folder, tokenizer))
+        if matrix is not None:
+            write_matrix(checked, matrix, settings, written)
     if as_json:
         click.echo(json.dumps({"parsers": [parser.as_json() for parser in checked]}))
     else:
