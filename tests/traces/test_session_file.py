@@ -1,0 +1,81 @@
+"""Session files: what is written comes back; what is no session is named with its line."""
+
+from pathlib import Path
+
+import pytest
+from recordings import claude, lines, read, use
+
+from traces.errors import InputError
+from traces.session import Session
+from traces.session_file import read_sessions, session_lines, write_sessions
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Session:
+    _, (found,) = read(
+        tmp_path,
+        lines(
+            claude("user", "u1", None, "go"),
+            claude("assistant", "a1", "u1", use("c1", command="ls"), message="m1"),
+            claude("user", "u2", "a1", "more"),
+            claude("assistant", "a2", "u2", "end", message="m2"),
+        ),
+    )
+    return found
+
+
+def test_what_is_written_comes_back(session: Session, tmp_path: Path) -> None:
+    file = tmp_path / "sessions.jsonl"
+    assert write_sessions([session, session], file) == 2
+    again = list(read_sessions(file))
+    assert again == [session, session]
+    assert again[0].prefix(again[0].turns[1]) == session.prefix(session.turns[1])
+
+
+def test_prefixes_are_told_by_difference(session: Session) -> None:
+    first, second = session.turns
+    assert (first.base, first.keep, first.restart) == (None, 0, "start")
+    assert (second.base, second.keep, second.restart) == ("t0000", 2, None)
+    assert len(second.added) == 1
+    assert session.prefix_ids(second) == [*first.added, first.output, *second.added]
+
+
+def test_a_failed_write_leaves_nothing(session: Session, tmp_path: Path) -> None:
+    file = tmp_path / "sessions.jsonl"
+    file.write_text("old")
+
+    def broken() -> object:
+        yield session
+        raise RuntimeError("stopped")
+
+    with pytest.raises(RuntimeError):
+        write_sessions(broken(), file)  # type: ignore[arg-type]
+    assert file.read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir() if path.suffix == ".partial"] == []
+
+
+@pytest.mark.parametrize(
+    ("damage", "line"),
+    [
+        (lambda rows: [rows[1], *rows], 1),
+        (lambda rows: [rows[0].replace(b"session/1", b"session/9"), *rows[1:]], 1),
+        (lambda rows: [rows[0], b"{torn\n", *rows[1:]], 2),
+        (lambda rows: [*rows[:2], b'{"record":"turn","turn_id":1}\n'], 3),
+        (lambda rows: [*rows[:2], b'{"record":"song"}\n'], 3),
+        (lambda rows: [*rows[:2], b"[1]\n"], 3),
+    ],
+)
+def test_bad_records_are_named_with_their_line(
+    session: Session, tmp_path: Path, damage: object, line: int
+) -> None:
+    file = tmp_path / "sessions.jsonl"
+    assert callable(damage)
+    file.write_bytes(b"".join(damage(list(session_lines(session)))))
+    with pytest.raises(InputError, match=rf"sessions\.jsonl: line {line} is not") as caught:
+        list(read_sessions(file))
+    assert "draftgate import" in caught.value.fix
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"nowhere\.jsonl"):
+        list(read_sessions(tmp_path / "nowhere.jsonl"))
