@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from checks.context_band import BANDS, band_indices
+from checks.context_band import band_indices
 from checks.steps import Steps
+from traces.bands import BANDS
 from traces.boundaries.label import LABELS
 from traces.boundaries.span import TokenLabels
 

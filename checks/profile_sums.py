@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from checks.context_band import BANDS
 from checks.positions import DISTANCES, DraftPositions, crossing_name
 from checks.steps import Steps
+from traces.bands import BANDS
 from traces.boundaries.label import LABELS
 
 Counts = npt.NDArray[np.int64]

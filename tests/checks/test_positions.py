@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from checks.context_band import BANDS, band_indices, context_band
+from checks.context_band import band_indices
 from checks.drafting import Drafting
 from checks.positions import Boundaries, DraftPositions, join
 from checks.steps import StepFacts, Steps, reconcile
+from traces.bands import BANDS, band_of
 from traces.boundaries.label import INDEX
 from traces.boundaries.span import TokenLabels
 
@@ -74,9 +75,11 @@ def test_tools_and_draft_ids() -> None:
 
 
 def test_context_bands() -> None:
-    assert context_band(8191) == "0-8k"
-    assert context_band(8192) == "8k-16k"
-    assert context_band(131072) == "128k+"
+    assert band_of(8191) == "0-8k"
+    assert band_of(8192) == "8k-16k"
+    assert band_of(131072) == "128k+"
+    lengths = [0, 8191, 8192, 65535, 65536, 131072, 10**6]
+    assert [BANDS[i] for i in band_indices(lengths)] == [band_of(n) for n in lengths]
     assert [BANDS[i] for i in band_indices([0, 16384, 40000, 100000])] == [
         "0-8k",
         "16k-32k",

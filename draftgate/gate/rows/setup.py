@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from checks.context_band import context_band
 from checks.paths import PathComparison
 from draftgate.gate.evidence import Evidence, TurnId
 from draftgate.gate.plan import Plan, PlannedSession
+from traces.bands import band_of
 from traces.path_facts import PathFacts
 from traces.vllm_flags import parse_flags
 
@@ -117,7 +117,7 @@ def _turns_of(
             "turn_index": turn.index,
             "thread": None if turn.thread == "main" else turn.thread,
             "context_tokens": prompt,
-            "context_band": None if prompt is None else context_band(prompt),
+            "context_band": None if prompt is None else band_of(prompt),
             "tools": len(request.get("tools") or ()) if exchange else None,
             "tool_choice": choice if isinstance(choice, str) or choice is None else "named",
             "temperature": request.get("temperature"),
