@@ -35,6 +35,12 @@ A run is in the file whole or not at all. Times are UTC. NULL means not measured
 Intervals are 95% and clustered by session, for tokens of one session are not independent; below 3
 sessions there is none. `draftgate report RUN --parquet DIR` exports a run; a folder of exported
 runs answers the same questions (`--db DIR`), so runs of many machines meet in one query.
+
+Size: about 18 bytes per draft position, with steps, tokens and sums; 100 runs of 500,000 positions
+are 0.9 GB, and every question below is answered from them in less than a second on two cores.
+`python tools/benchmark_store.py` measures it. Sums per run, session, slice and position are kept in
+`position_sums` and `step_sums`; questions that read raw rows (`tokens`, `steps`, `draft_positions`)
+are quick when they name one run.
 """
 
 

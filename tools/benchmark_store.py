@@ -3,9 +3,9 @@
     python tools/benchmark_store.py --positions 50000000 --db /tmp/benchmark.duckdb
 
 Prints the draft positions loaded per second from ready Arrow (with all other rows of their runs:
-about as many again), bytes per draft position (whole file, sums, steps and tokens included), seconds
-per named query, and the peak of memory. CPU seconds are given beside wall seconds: on a busy machine
-only they mean something.
+about as many again), bytes per draft position (whole file: sums, steps and tokens included),
+seconds per named query, and the peak of memory. CPU seconds stand beside wall seconds: on a busy
+machine only they mean something.
 """
 
 import argparse
