@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 from transformers import PreTrainedTokenizerFast
 
-from models.drafter import Drafter, losses
+from models.drafter import STEPS, Drafter, losses
 from models.llama import Llama, Shape
 from models.optimizer import Optimizers, trapezoid
 from models.target import Phase, batches, save
@@ -51,10 +51,13 @@ def train(
         clock = time.monotonic()
         for offset, (ids, mask, _) in enumerate(batches(tokenizer, phase, seed, start)):
             step = before + start + offset
+            if not mask[:, STEPS + 2 :].any():
+                # Rows may be cut before the first reply; a mean over nothing is not a number.
+                continue
             made, hits = losses(drafter, target, ids, mask)
             sum(loss * DECAY**s for s, loss in enumerate(made)).backward()
             optimizers.step(trapezoid(step, total, warm=20))
-            if step % 10 == 0:
+            if step % 10 == 0 or step + 1 == total:
                 rate = (offset + 1) * ids.numel() / (time.monotonic() - clock)
                 shown = " ".join(f"{h:.3f}" for h in hits)
                 print(

@@ -46,8 +46,8 @@ def make(work: Path, out: Path, quick: bool) -> None:
     drafter_shape = replace(DRAFTER, vocab_size=len(words), **(TINY if quick else {}))
     target_phases, drafter_phases = target.PHASES, drafting.PHASES
     if quick:
-        target_phases = (target.Phase("short", 20, 4, 256, (1, 1), 0.25),)
-        drafter_phases = (target.Phase("draft", 20, 4, 256, (1, 1), 0.0),)
+        target_phases = (target.Phase("short", 20, 4, 256, (1, 1), 0.25, offers=False),)
+        drafter_phases = (target.Phase("draft", 20, 4, 256, (1, 1), 0.0, offers=False),)
     model = target.train(words, target_shape, work / "target.pt", phases=target_phases)
     save_target(out / "target", model, words)
     drafter = drafting.train(

@@ -118,7 +118,7 @@ def train(
             loss, real = loss_of(model, batch, generator)
             loss.backward()
             optimizers.step(trapezoid(step, total))
-            if step % 10 == 0:
+            if step % 10 == 0 or step + 1 == total:
                 rate = (offset + 1) * batch[0].numel() / (time.monotonic() - clock)
                 print(
                     f"target {phase.name} {step}/{total} loss {real:.3f} {rate:.0f} tok/s",

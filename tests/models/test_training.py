@@ -144,6 +144,8 @@ def test_batches_do_not_depend_on_where_training_resumed():
 
 @pytest.mark.slow
 def test_a_toy_pair_is_made_by_the_same_scripts(tmp_path):
+    from safetensors.torch import load_file
+
     command = [sys.executable, "-m", "models.make", "--quick"]
     command += ["--work", str(tmp_path / "work"), "--out", str(tmp_path / "out")]
     done = subprocess.run(
@@ -153,6 +155,8 @@ def test_a_toy_pair_is_made_by_the_same_scripts(tmp_path):
     shown = [line for line in done.stderr.splitlines() if " loss " in line]
     losses = [float(line.split(" loss ")[1].split()[0]) for line in shown]
     assert losses[-1] < losses[0]
+    weights = load_file(tmp_path / "out" / "drafter" / "model.safetensors")
+    assert all(w.isfinite().all() for w in weights.values())
     config = json.loads((tmp_path / "out" / "drafter" / "config.json").read_text())
     assert config["fc_norm"] is True
     assert config["norm_output"] is True
