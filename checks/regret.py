@@ -108,7 +108,7 @@ def stream_regrets(
 
 
 def scored_regrets(scored: Scored, start: int) -> Regrets:
-    """Prefill-shape regrets of a teacher-forced continuation, from output index `start` on."""
+    """Regrets of a scored continuation, in the shape it was scored in, from index `start` on."""
     skip = max(start - scored.start, 0)
     values = np.maximum(scored.best[skip:] - scored.logprobs[skip:], 0.0)
-    return Regrets("prefill", scored.start + skip, values, np.zeros(len(values), dtype=np.bool_))
+    return Regrets(scored.shape, scored.start + skip, values, np.zeros(len(values), dtype=np.bool_))

@@ -14,6 +14,7 @@ from checks.policy import Policy
 from checks.sampling import obstacles, sampling_of
 from checks.surprisal import Surprisal, surprisal_of
 from checks.tail_count import TailCount, tail_count
+from traces.score import Score
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,18 @@ def top_lists(
         ids[row] = [token for token, _ in best]
         logprobs[row] = [value for _, value in best]
     return TopLists(np.asarray(tokens, dtype=np.int64), ids, logprobs)
+
+
+def listed_tokens(score: Score | None, tokens: Sequence[int], width: int) -> TopLists | None:
+    """The lists of one teacher-forced output; `None` where the server gave none as wide.
+
+    `tokens` is the whole output: a law with penalties depends on what came before.
+    """
+    if score is None or score.outcome != "scored" or len(score.listed) != len(tokens):
+        return None
+    if not tokens or min(len(entry) for entry in score.listed) < width:
+        return None
+    return top_lists(tokens, score.listed, width)
 
 
 @dataclass(frozen=True, slots=True)

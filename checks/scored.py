@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from traces.errors import DraftgateError
-from traces.score import Score
+from traces.score import Score, Shape
 
 
 class ScoreError(DraftgateError):
@@ -20,7 +20,8 @@ class Scored:
 
     `ids[i]` is the token that was read, `logprobs[i]` its log probability, `best[i]` the largest
     one at that place and `best_ids[i]` the token that has it. They are raw: before penalties,
-    grammar and temperature.
+    grammar and temperature. `shape` is how they were computed: ``prefill`` by teacher forcing,
+    ``decode`` in lockstep.
     """
 
     start: int
@@ -28,6 +29,7 @@ class Scored:
     logprobs: npt.NDArray[np.float64]
     best: npt.NDArray[np.float64]
     best_ids: tuple[int, ...]
+    shape: Shape = "prefill"
 
 
 def scored_of(score: Score, ids: Sequence[int], start: int = 0) -> Scored | None:
@@ -48,4 +50,5 @@ def scored_of(score: Score, ids: Sequence[int], start: int = 0) -> Scored | None
         np.asarray(score.logprobs, dtype=np.float64),
         np.asarray(score.top_logprobs, dtype=np.float64),
         score.top_ids,
+        score.shape,
     )

@@ -81,6 +81,9 @@ def test_scores_belong_to_the_tokens_they_came_for() -> None:
     assert scored_regrets(scored, 1).values.tolist() == [0.0, 2.0]
     assert scored_regrets(scored, 2).values.tolist() == [2.0]
     assert scored_regrets(scored, 2).start == 2
+    assert scored_regrets(scored, 2).shape == "prefill"
+    lockstep = Score("scored", (-0.5,), (-0.5,), (7,), shape="decode")
+    assert scored_regrets(scored_of(lockstep, (7,)), 0).shape == "decode"
     assert scored_of(Score("too_long"), (6, 7)) is None
     with pytest.raises(ScoreError, match="2 scores for 3 tokens"):
         scored_of(score, (6, 7, 8))

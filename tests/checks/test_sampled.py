@@ -11,7 +11,7 @@ from checks.law import law_of
 from checks.pit import pit, pit_draws, smooth_test
 from checks.policy import Policy
 from checks.sampled import judge_sampled
-from checks.sampled_turn import SampledTurn, top_lists
+from checks.sampled_turn import SampledTurn, listed_tokens, top_lists
 from checks.sampling import Sampling
 from checks.surprisal import martingale_z, surprisal_of, tokens_for_equivalence
 from checks.tail_count import TailCount, tail_count
@@ -25,6 +25,7 @@ from evidence.sampled_faults import (
     tempered,
     wrong_residual,
 )
+from traces.score import Score
 
 SEEDS = 200
 PLAIN = Sampling(1.0)
@@ -205,3 +206,12 @@ def test_lists_leave_out_the_token_that_was_added() -> None:
     lists = top_lists([9], [{1: -0.1, 2: -3.0, 9: -8.0}], width=2)
     assert lists.ids.tolist() == [[1, 2]]
     assert law_of(lists, PLAIN).chosen.tolist() == [2]
+
+
+def test_lists_come_from_a_wide_score() -> None:
+    entry = {1: -0.1, 2: -3.0, 9: -8.0}
+    score = Score("scored", (-8.0,), (-0.1,), (1,), listed=(entry,))
+    assert listed_tokens(score, [9], 2).ids.tolist() == [[1, 2]]
+    assert listed_tokens(score, [9], 4) is None
+    assert listed_tokens(Score("scored", (-8.0,), (-0.1,), (1,)), [9], 2) is None
+    assert listed_tokens(None, [9], 2) is None
