@@ -22,6 +22,13 @@ from traces.readers.registry import READERS, choose, reader_named
 from traces.readers.source import SourceFile
 from traces.session import Session, SourceWarning
 
+READER_FAILED = "reader_failed"
+UNFORESEEN = (TypeError, ValueError, LookupError, AttributeError, RecursionError, AssertionError)
+"""Recordings are hostile input: what a reader did not foresee costs the rest of one file, is told
+with the file's name, and never ends an import. Tests hold that no known file comes to this."""
+
+REPORT_IT = "leave the file out, or convert it to chat rows; a report of its shape would help"
+
 
 @dataclass(slots=True)
 class Counts:
@@ -130,6 +137,9 @@ def _imported(
         return ImportedFile(file.name, None, iter(()), reason=str(error), fix=error.fix)
     except OSError as error:
         return ImportedFile(file.name, None, iter(()), reason=f"cannot be read: {error.strerror}")
+    except UNFORESEEN as error:
+        return ImportedFile(file.name, None, iter(()), reason=_unforeseen(error), fix=REPORT_IT)
+    source.forget_large()
     if reader is None:
         empty = not source.head.strip()
         why = "the file is empty" if empty else "no known session format matches"
@@ -163,8 +173,15 @@ def _counted(
     except DraftgateError as error:
         imported.reason, imported.fix = str(error), error.fix
         imported.ledger.warn("unreadable", None, str(error))
+    except UNFORESEEN as error:
+        imported.reason, imported.fix = _unforeseen(error), REPORT_IT
+        imported.ledger.warn(READER_FAILED, None, type(error).__name__)
     if not imported.counts.replayable and imported.reason is None:
         imported.reason = _why_nothing(unusable, imported.skipped)
+
+
+def _unforeseen(error: Exception) -> str:
+    return f"its content is of a shape no reader foresaw ({type(error).__name__})"
 
 
 def _why_nothing(turns: Mapping[str, int], rows: Mapping[str, int]) -> str:

@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
-from traces.importer import ImportedFile
-from traces.render import NO_RESULT, chat_request
+from traces.importer import READER_FAILED, ImportedFile
+from traces.render import chat_request
 from traces.session import Session
 
 
@@ -13,6 +13,7 @@ def check_file(file: ImportedFile, sessions: list[Session]) -> None:
     assert file.counts.sessions == len(sessions)
     assert file.counts.turns == sum(len(session.turns) for session in sessions)
     assert "unaccounted" not in file.skipped
+    assert READER_FAILED not in {warning.code for warning in file.warnings}
     assert sum(file.skipped.values()) <= file.ledger.rows
     assert (file.counts.replayable > 0) == (file.reason is None)
     assert len({session.session_id for session in sessions}) == len(sessions)
@@ -64,4 +65,3 @@ def check_request(request: dict[str, Any], *, replayable: bool) -> None:
     for tool in request.get("tools", ()):
         assert isinstance(tool["function"]["parameters"], dict)
     assert request["max_tokens"] > 0
-    assert NO_RESULT

@@ -3,11 +3,14 @@
 import base64
 import json
 from pathlib import Path
+from typing import Any
 
+import pytest
 from recordings import claude, codex, codex_item, codex_said, lines, read, result, texts, use
 from session_invariants import check_file
 
 from traces.blobs import MAX_INLINE_TEXT, BlobStore
+from traces.readers.claude_log import ClaudeLog
 from traces.render import NO_RESULT, chat_request
 
 
@@ -412,3 +415,33 @@ def test_rewinding_keeps_both_branches(tmp_path: Path) -> None:
         "assistant: one",
         "user: right",
     ]
+
+
+def test_arguments_nested_too_deep_do_not_cost_the_file(tmp_path: Path) -> None:
+    nested: Any = 1
+    for _ in range(400):
+        nested = [nested]
+    file, (session,) = read(
+        tmp_path,
+        lines(
+            claude("user", "u1", None, "go"),
+            claude("assistant", "a1", "u1", use("c1", deep=nested), message="m1"),
+            claude("assistant", "a2", "a1", "end", message="m2"),
+        ),
+    )
+    check_file(file, [session])
+    assert len(session.turns) == 2
+
+
+def test_what_no_reader_foresaw_ends_in_a_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(self: ClaudeLog) -> None:
+        raise TypeError("secret content")
+
+    monkeypatch.setattr(ClaudeLog, "add_turns", broken)
+    file, sessions = read(tmp_path, lines(claude("user", "u1", None, "go")))
+    assert sessions == []
+    assert file.reason is not None
+    assert "TypeError" in file.reason
+    assert "secret" not in file.reason

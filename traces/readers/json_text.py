@@ -14,6 +14,9 @@ MAX_DEPTH = 200
 """Nesting beyond this is refused: orjson writes at most 254 levels."""
 
 
+TOO_DEEP = '{"draftgate":"nesting too deep to keep"}'
+
+
 class Unreadable(ValueError):
     """A row that is no JSON, named by a short reason."""
 
@@ -80,12 +83,12 @@ def scrubbed(value: Any, depth: int = 0) -> Any:
 
 
 def dump(value: Any) -> str:
-    """Compact JSON. Raises Unreadable for nesting that cannot be written again."""
+    """Compact JSON; `TOO_DEEP` in place of a value nested deeper than can be written."""
     try:
         return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()
     except TypeError as error:
         if "recursion" in str(error).lower():
-            raise Unreadable("too_deep") from error
+            return TOO_DEEP
         return json.dumps(value, ensure_ascii=False, default=str, separators=(",", ":"))
 
 

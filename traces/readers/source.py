@@ -18,6 +18,7 @@ DAMAGED = "damaged_archive"
 SAMPLE_ROWS = 50
 SAMPLE_BYTES = 8_000_000
 HEAD_BYTES = 65_536
+MAX_KEPT_BYTES = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +106,12 @@ class SourceFile:
                 if found > 1:
                     return True
         return False
+
+    def forget_large(self) -> None:
+        """Drop what was parsed to recognise the format, if it is large; it is parsed anew."""
+        if self.path.stat().st_size > MAX_KEPT_BYTES:
+            self.__dict__.pop("document", None)
+            self.__dict__.pop("sample", None)
 
     def rows(self) -> Iterator[tuple[int, Any]]:
         """Every row with its number, from 1; bad ones are counted and left out.
