@@ -4,10 +4,12 @@ import numpy as np
 
 from checks.context_band import band_indices
 from checks.drafting import Drafting
-from checks.positions import Boundaries, DraftPositions, join
+from checks.positions import DISTANCES, Boundaries, DraftPositions, join
+from checks.profile_sums import DIMENSIONS
 from checks.steps import StepFacts, Steps, reconcile
+from reports.schema import ENUMS, TABLE
 from traces.bands import BANDS, band_of
-from traces.boundaries.label import INDEX
+from traces.boundaries.label import INDEX, LABELS
 from traces.boundaries.span import TokenLabels
 
 
@@ -92,3 +94,12 @@ def test_context_length_counts_prompt_and_output_before_the_token() -> None:
     """Prompt 8190: output token 1 has a context of 8191, token 2 of 8192."""
     found = join(steps((1,), 3, (1, 2)), labels("prose", "prose", "prose"), 8190)
     assert found.columns()["context_band"] == ["0-8k", "8k-16k", "8k-16k"]
+
+
+def test_the_store_knows_the_same_names_in_the_same_order() -> None:
+    assert ENUMS["label_name"] == LABELS
+    assert ENUMS["distance_name"] == DISTANCES
+    assert ENUMS["context_name"] == BANDS
+    assert set(DIMENSIONS) <= set(ENUMS["dimension_name"])
+    columns = set(positions().columns())
+    assert columns <= set(TABLE["draft_positions"].names)

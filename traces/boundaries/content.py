@@ -5,7 +5,8 @@
 | `command`, `cmd`, `script` … | any tool but editors, where it names an action | shell commands |
 | `patch`, `diff` | any tool | a diff |
 | `input` | `apply_patch` | a diff |
-| `content`, `new_string`, `old_str`, `code` … | any tool | the text of the file that `path` names |
+| `code`, `new_string`, `old_str` … | any tool | source, in the language of the file `path` names |
+| `content` | any tool | the same, where `path` came before it or the tool writes files |
 | anything else | | a string; fences and diffs in it are still seen |
 """
 
@@ -30,17 +31,19 @@ COMMAND_KEYS = _words(
     "command cmd commands script bash_command shell_command commandline keystrokes bash"
 )
 DIFF_KEYS = _words("patch diff udiff patch_text patchtext unified_diff")
+CONTENT_KEYS = _words("content contents search replace")
 SOURCE_KEYS = _words(
-    "content contents file_text filetext file_content new_content source new_source cell_source "
+    "file_text filetext file_content new_content source new_source cell_source "
     "new_string old_string newstring oldstring new_str old_str newtext oldtext new_text old_text "
-    "insert_text insert_line_text replacement replace_with search code_edit snippet codecontent "
-    "replacementcontent targetcontent"
+    "insert_text insert_line_text replacement replacement_text to_replace replace_with code_edit "
+    "snippet codecontent replacementcontent targetcontent"
 )
 PATH_KEYS = _words(
     "path file_path filepath file filename target_file targetfile file_name relative_path "
     "absolute_path notebook_path relative_workspace_path"
 )
 _EDITOR = re.compile(r"edit|str_replace|file|notebook|browser|memory", re.I)
+_WRITER = re.compile(r"write|create|edit|replace", re.I)
 _PYTHON = re.compile(r"python|jupyter|notebook", re.I)
 _PATCH_TOOL = re.compile(r"apply_?(?:patch|diff)", re.I)
 
@@ -81,8 +84,10 @@ class Call:
             return ShellBlock(inner=code_or_prose, session=False)
         if name == "code" or (name == "script" and _PYTHON.search(tool)):
             return code_or_prose(self.language or ("python" if _PYTHON.search(tool) else None))
-        if name in SOURCE_KEYS:
-            return code_or_prose(self.language) if self.language else None
+        if name in SOURCE_KEYS or (
+            name in CONTENT_KEYS and (self.language or _WRITER.search(tool))
+        ):
+            return code_or_prose(self.language)
         return None
 
     def _names_action(self, key: str) -> bool:
