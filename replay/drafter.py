@@ -31,7 +31,7 @@ class DrafterConfigs:
     error: str | None = None
 
 
-def read_drafter(spec: ServerSpec, timeout_s: float = 300.0) -> DrafterConfigs:
+def read_drafter(spec: ServerSpec, timeout_s: float = 600.0) -> DrafterConfigs:
     """Ask a short-lived process of the server's own Python; it needs vLLM, and no weights."""
     if not spec.speculative_config.get("model"):
         return DrafterConfigs()

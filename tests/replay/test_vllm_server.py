@@ -3,12 +3,14 @@
 import asyncio
 import importlib.util
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from replay.arm import ArmPlan, run_arm
 from replay.command import ServerSpec
+from replay.cpus import cpu_shares
 from replay.drafter import read_drafter
 from replay.endpoint import Endpoint
 from replay.facts import gather_facts
@@ -75,7 +77,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def server(spec: ServerSpec, folder: Path) -> Iterator[Server]:
-    with Server(spec, folder / "candidate.log") as running:
+    with Server(replace(spec, cpus=cpu_shares(2)[0]), folder / "candidate.log") as running:
+        running.wait_healthy()
+        yield running
+
+
+@pytest.fixture(scope="module")
+def baseline(spec: ServerSpec, folder: Path) -> Iterator[Server]:
+    """The same server without a drafter, beside the other one."""
+    alone = replace(spec, name="baseline", speculative_config={}, cpus=cpu_shares(2)[1])
+    with Server(alone, folder / "baseline.log") as running:
         running.wait_healthy()
         yield running
 
@@ -171,14 +182,14 @@ def test_counters_of_the_server_grow_with_the_arm(responses: list[Response], fol
 
 
 def test_both_scorers_agree_within_the_noise(
-    responses: list[Response], spec: ServerSpec, server: Server, folder: Path
+    responses: list[Response], spec: ServerSpec, baseline: Server, folder: Path
 ) -> None:
     requests = []
     for response in responses[:3]:
         prompt, ids = response.prompt_token_ids or (), response.token_ids or ()
         requests += [ScoreRequest(prompt, ids), ScoreRequest(prompt, (*ids[:5], 300, *ids[6:]))]
     forced, walked = (
-        _scores(ScorerPlan(server.url, spec.model_name, method=method), requests, folder / method)
+        _scores(ScorerPlan(baseline.url, spec.model_name, method=method), requests, folder / method)
         for method in ("teacher-forcing", "lockstep")
     )
     for request in requests:
