@@ -24,7 +24,7 @@ from replay.cpus import cpu_shares
 from replay.server import Server
 
 LAYER = 3
-NOISE = 1e-2
+NOISE = 6e-2
 
 
 def main() -> int:
