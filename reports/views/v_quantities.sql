@@ -1,4 +1,5 @@
--- Every number of a run that can be held against the same number of another run.
+-- Every number of a run that can be held against the same number of another run: acceptance length
+-- by slice from the sums, and the metrics of the whole run.
 -- run: run id
 -- name: name of the quantity
 -- dimension: what is sliced by; all where nothing is
@@ -45,5 +46,6 @@ from v_speedup
 union all
 select run, name || if(path = 'both', '', ' (' || path || ')'), dimension, slice, value, low, high,
   unit, better, n
-from metrics where value is not null
+from metrics
+where value is not null and dimension = 'all' and name <> 'mean_acceptance_length'
 order by run, name, dimension, slice

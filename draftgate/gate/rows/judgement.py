@@ -176,6 +176,7 @@ def acceptance_rows(run: str, cells: Sequence[Cell]) -> Iterator[dict[str, Any]]
                 "high": estimate.high,
                 "unit": unit,
                 "formula": formula,
+                "better": None if name == "drift_index" else "higher",
                 "n": estimate.count,
                 "sessions": estimate.sessions,
             }
