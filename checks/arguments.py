@@ -58,10 +58,19 @@ def _text(call: ToolCall | None) -> str | None:
 
 
 def _excused(pair: Pair, calls: CallPair) -> bool:
-    """The baseline has the same text, and ended for the same reason."""
+    """The baseline has the same flaw, and ended for the same reason.
+
+    The same text is the same flaw. So is another text that is no JSON either, where both sides
+    carry equal tokens: the model wrote what cannot be parsed, and how much of it a streaming parser
+    hands on before it gives up depends on the cuts.
+    """
     ours, theirs = calls
-    same = theirs is not None and theirs.arguments == ours.arguments
-    return same and pair.baseline.finish_reason == pair.candidate.finish_reason
+    if theirs is None or pair.baseline.finish_reason != pair.candidate.finish_reason:
+        return False
+    if theirs.arguments == ours.arguments:
+        return True
+    equal_tokens = pair.both_have_tokens and not pair.tokens_differ
+    return equal_tokens and _problem(theirs.arguments) is not None
 
 
 def _duplicated(pair: Pair, calls: CallPair) -> Iterator[Finding]:

@@ -29,8 +29,7 @@ def check_leak(pair: Pair) -> Iterator[Finding | NotJudged]:
     if None in texts:
         yield NotJudged(f.CROSS_REQUEST_LEAK, "the candidate's token texts are unknown")
         return
-    own = [_output(pair.baseline), *strings(pair.request or {})]
-    own.append("".join(strings((pair.request or {}).get("messages") or [])))
+    own = own_texts(pair)
     for neighbour in pair.neighbours:
         run = _run([text or "" for text in texts], fork.index, neighbour.text, own)
         if run is not None:
@@ -43,6 +42,13 @@ def check_leak(pair: Pair) -> Iterator[Finding | NotJudged]:
                 detail={"neighbour": neighbour.id, "tokens": tokens},
             )
             return
+
+
+def own_texts(pair: Pair) -> list[str]:
+    """Every text this request has of its own: its prompt's parts and what its baseline put out."""
+    request = pair.request or {}
+    joined = "".join(strings(request.get("messages") or []))
+    return [_output(pair.baseline), *strings(request), joined]
 
 
 def _run(

@@ -7,6 +7,7 @@ TPOT, not gaps between events: under speculation one event carries several token
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 from traces.response import Response
 
@@ -36,5 +37,5 @@ def timing_of(response: Response) -> Timing:
     tokens = response.usage.completion if response.usage else None
     tpot = None if tokens is None or tokens < 2 else (output[-1] - output[0]) / (tokens - 1)
     arrivals = [chunk.at_ms for chunk in response.chunks]
-    gaps = [after - before for before, after in zip(arrivals, arrivals[1:], strict=False)]
+    gaps = [after - before for before, after in pairwise(arrivals)]
     return Timing(output[0], tpot, max(gaps, default=None))

@@ -9,7 +9,7 @@ from dataclasses import replace
 from checks import findings as codes
 from checks.controls.edit import span_of, write
 from checks.controls.pair_control import PairControl, is_comparable, with_stream
-from checks.neighbours import FEWEST_CHARACTERS, FEWEST_TOKENS
+from checks.neighbours import FEWEST_CHARACTERS, FEWEST_TOKENS, own_texts
 from checks.pair import Neighbour, Pair
 from checks.regret import regret_at
 from traces.response import Response, Token
@@ -44,9 +44,10 @@ def plant_leak(pair: Pair, donor: Response) -> Pair | None:
     stream, theirs = pair.candidate.stream, pair.baseline.tokens
     if stream is None or stream.tokens is None or theirs is None:
         return None
+    own = own_texts(pair)
     for run in _runs(donor.tokens or ()):
         text = "".join(token.text or "" for token in run)
-        if text.strip() in str(pair.request) or text.strip() in stream.content + stream.reasoning:
+        if any(text.strip() in mine for mine in own):
             continue
         for start in range(1, len(stream.tokens) - len(run)):
             seen = regret_at(theirs[start], run[0].id)

@@ -7,7 +7,9 @@ What a parser that swallows a delta does. `CONTENT_DIFF` must fire where the tur
 from dataclasses import replace
 
 from checks import findings as codes
+from checks import json_values
 from checks.controls.pair_control import PairControl, is_comparable, with_stream
+from checks.json_values import NotJson
 from checks.pair import Pair
 from traces.response import Response
 
@@ -59,8 +61,15 @@ def _has_content(pair: Pair) -> bool:
 
 
 def _has_call(pair: Pair) -> bool:
+    """A call with arguments that parse: of others nothing can be lost that shows."""
     stream = pair.candidate.stream
-    return stream is not None and bool(stream.tool_calls) and is_comparable(pair)
+    if stream is None or not stream.tool_calls or not is_comparable(pair):
+        return False
+    try:
+        json_values.parse(stream.tool_calls[-1].arguments)
+    except NotJson:
+        return False
+    return True
 
 
 TEXT_TAIL = PairControl(

@@ -25,6 +25,7 @@ from draftgate.gate.plan import Plan, make_plan
 from draftgate.gate.questions import Questioner
 from draftgate.gate.record import Record
 from draftgate.gate.reruns import run_again, suspicious_turns
+from draftgate.gate.sampled import LISTED, sampled_requests
 from draftgate.gate.scoring import scoring_requests
 from draftgate.gate.setup import read_drafter_configs
 from draftgate.progress import Reporter
@@ -85,6 +86,8 @@ def _ask(record: Record, questioner: Questioner, reporter: Reporter) -> None:
     answers = record.answers
     turns = record.turns()
     questioner.score(scoring_requests(turns, seed), answers, "scoring")
+    wide = sampled_requests(record.evidence)
+    questioner.score(wide, answers, "scoring sampled turns", width=LISTED)
     turns = record.turns()
     judged = judge_greedy(turns, policy, seed)
     if judged.suspects:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from checks.behaviour import BehaviourJudgement, PairedOutcome, judge_behaviour
 from checks.control_result import ControlResult
+from checks.controls.temperature import judge_temperature_control
 from checks.drafting import Drafting
 from checks.findings import Finding, in_report_order
 from checks.power import power_statement
@@ -63,8 +64,9 @@ def judge(record: Record, reference: Sequence[ProfileRow] = ()) -> Conclusion:
     setup = judge_setup(config, record.facts, record.drafter, record.evidence)
     acceptance = judge_acceptance(readings, drafting, reference, policy, seed)
     behaviour = judge_behaviour(_outcomes(record), policy, seed)
-    sampled = judge_sampled(sampled_turns(record.evidence), policy, seed)
-    controls = judge_controls(
+    drawn = sampled_turns(record.evidence, record.answers)
+    sampled = judge_sampled(drawn, policy, seed)
+    planted = judge_controls(
         record.swaps,
         record.greedy_turns,
         greedy,
@@ -74,6 +76,7 @@ def judge(record: Record, reference: Sequence[ProfileRow] = ()) -> Conclusion:
         policy,
         seed,
     )
+    controls = (*planted, judge_temperature_control(drawn, policy, seed))
     whole = [
         *setup.findings,
         *labelled(greedy.findings, recurrences(record, greedy.findings)),

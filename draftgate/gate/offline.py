@@ -17,6 +17,7 @@ from draftgate.gate.judgement import judge
 from draftgate.gate.outcome import GateOutcome
 from draftgate.gate.plan import Plan
 from draftgate.gate.record import Record
+from draftgate.gate.sampled import LISTED
 from replay.score_file import read_scores
 from traces.errors import InputError
 from traces.path_facts import PathFacts
@@ -36,7 +37,9 @@ def judge_journals(files: Sequence[Path], config_file: Path | None) -> GateOutco
     record.evidence = evidence
     record.facts = {path: [PathFacts(path, "journal")] for path in ("baseline", "candidate")}
     if folder.scores.exists():
-        record.answers.scores = read_scores(folder.scores)
+        record.answers.scores = read_scores(folder.scores) | read_scores(
+            folder.scores, width=LISTED
+        )
     seed, policy = config.run.seed, config.policy
     record.greedy_turns = record.turns()
     record.greedy = judge_greedy(record.greedy_turns, policy, seed)

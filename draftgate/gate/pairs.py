@@ -87,6 +87,7 @@ def plain_pairs(evidence: Evidence, server: ServerFacts) -> Iterator[LivePair]:
                 _answered(baseline[turn]),
                 _answered(exchange),
                 gap_p99_ms=gap,
+                block_size=server.block_size,
                 max_model_len=server.max_model_len,
                 compare_text=_same_tokens(evidence, turn),
             ),

@@ -9,6 +9,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 
 from checks.greedy_judgement import Suspect
 from checks.greedy_turn import GreedyTurn
@@ -35,14 +36,19 @@ class Questioner:
         self.folder = folder
         self.reporter = reporter
 
-    def score(self, requests: Sequence[ScoreRequest], answers: Answers, title: str) -> None:
-        """Teacher-force `requests`; what is in the run's score file is not asked again."""
+    def score(
+        self, requests: Sequence[ScoreRequest], answers: Answers, title: str, width: int = 1
+    ) -> None:
+        """Teacher-force `requests`; what is in the run's score file is not asked again.
+
+        `width` is how many of the best tokens are listed at every place.
+        """
         if not requests:
             return
         with self.reporter.step(f"baseline: {title}", len(requests)) as advance:
             answers.scores |= asyncio.run(
                 score_all(
-                    self.plan,
+                    replace(self.plan, width=width),
                     requests,
                     self.folder.scores,
                     progress=advance,
