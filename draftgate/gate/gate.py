@@ -24,6 +24,7 @@ from draftgate.gate.paths import PATHS, OpenPath, open_paths
 from draftgate.gate.plan import Plan, make_plan
 from draftgate.gate.questions import Questioner
 from draftgate.gate.record import Record
+from draftgate.gate.reference import reference_rows
 from draftgate.gate.reruns import run_again, suspicious_turns
 from draftgate.gate.sampled import LISTED, sampled_requests
 from draftgate.gate.scoring import scoring_requests
@@ -44,7 +45,13 @@ def run_gate(config: Config, reporter: Reporter, resume: str | None = None) -> G
     reporter.note(f"run {folder.run}: {len(plan.sessions)} sessions, {plan.turns} turns to replay")
     Store.open(Path(config.run.db), write=True).close()
     collector = Collector(config, folder, reporter)
-    record = Record(config=config, plan=plan, folder=folder, started=started)
+    record = Record(
+        config=config,
+        plan=plan,
+        folder=folder,
+        started=started,
+        reference=reference_rows(config),
+    )
     with _paths(record, reporter) as opener:
         _run_candidate(opener, collector, plan, record)
         with opener.open("baseline") as baseline:

@@ -1,15 +1,13 @@
 """Everything that is judged about one run: pure, from the evidence the record holds."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from checks.behaviour import BehaviourJudgement, PairedOutcome, judge_behaviour
 from checks.control_result import ControlResult
 from checks.controls.temperature import judge_temperature_control
 from checks.drafting import Drafting
-from checks.findings import Finding, in_report_order
+from checks.findings import Finding, NotJudged, in_report_order
 from checks.power import power_statement
-from checks.profile_row import ProfileRow
 from checks.sampled import judge_sampled
 from checks.speed import SpeedEstimate, SpeedPair, compare_speed
 from checks.tool_outcome import tool_pair
@@ -23,7 +21,14 @@ from draftgate.gate.reading import Reading, read_exchange
 from draftgate.gate.record import Record
 from draftgate.gate.reruns import labelled, recurrences
 from draftgate.gate.sampled import sampled_turns
-from draftgate.gate.setup import SetUp, judge_setup, server_facts, tool_parser
+from draftgate.gate.setup import (
+    SetUp,
+    judge_setup,
+    server_facts,
+    server_parsers,
+    tool_parser,
+)
+from draftgate.gate.splits import judge_split_invariance
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +45,10 @@ class Conclusion:
     speed: tuple[SpeedEstimate, ...]
     controls: tuple[ControlResult, ...]
     readings: dict[TurnId, Reading]
+    splits_not_judged: tuple[NotJudged, ...]
 
 
-def judge(record: Record, reference: Sequence[ProfileRow] = ()) -> Conclusion:
+def judge(record: Record) -> Conclusion:
     """Every judgement of the run; pure, but for the evidence it reads from `record`."""
     config, policy, seed = record.config, record.config.policy, record.config.run.seed
     greedy = record.greedy
@@ -62,7 +68,7 @@ def judge(record: Record, reference: Sequence[ProfileRow] = ()) -> Conclusion:
     ]
     judged = judge_pairs(pairs, policy)
     setup = judge_setup(config, record.facts, record.drafter, record.evidence)
-    acceptance = judge_acceptance(readings, drafting, reference, policy, seed)
+    acceptance = judge_acceptance(readings, drafting, record.reference, policy, seed)
     behaviour = judge_behaviour(_outcomes(record), policy, seed)
     drawn = sampled_turns(record.evidence, record.answers)
     sampled = judge_sampled(drawn, policy, seed)
@@ -84,6 +90,13 @@ def judge(record: Record, reference: Sequence[ProfileRow] = ()) -> Conclusion:
         *acceptance.findings,
         *behaviour.findings,
     ]
+    splits, _ = judge_split_invariance(
+        record.evidence.of("candidate"),
+        server_parsers(config, record.facts),
+        drafting.k or 1,
+        seed,
+    )
+    whole += [item for item in splits if isinstance(item, Finding)]
     findings = in_report_order(
         [*judged.findings, *(with_policy(finding, policy) for finding in whole)]
     )
@@ -105,6 +118,7 @@ def judge(record: Record, reference: Sequence[ProfileRow] = ()) -> Conclusion:
         compare_speed(_speed_pairs(record), seed),
         controls,
         readings,
+        tuple(item for item in splits if isinstance(item, NotJudged)),
     )
 
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from checks.controls.swap import SwapPlan
 from checks.greedy_judgement import GreedyJudgement
 from checks.greedy_turn import GreedyTurn
+from checks.profile_row import ProfileRow
 from draftgate.config import Config
 from draftgate.gate.evidence import Evidence, TurnId
 from draftgate.gate.folder import RunFolder
@@ -19,13 +20,14 @@ from traces.path_facts import PathFacts
 @dataclass(slots=True)
 class Record:
     """`limits` holds the `max_tokens` of every turn that fits the server, `too_long` the reason
-    for each that does not. `greedy` is the judgement of `greedy_turns`, absent before it was made.
+    for each that does not; `reference` the acceptance profile to compare with. `greedy` is the judgement of `greedy_turns`, absent before it was made.
     """
 
     config: Config
     plan: Plan
     folder: RunFolder
     started: datetime
+    reference: Sequence[ProfileRow] = ()
     ended: datetime | None = None
     facts: dict[str, Sequence[PathFacts]] = field(default_factory=dict)
     drafter: DrafterConfigs = field(default_factory=DrafterConfigs)

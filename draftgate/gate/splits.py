@@ -9,7 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from checks import findings as f
+from checks import json_values
 from checks.findings import Finding, NotJudged
+from checks.json_values import NotJson
 from draftgate.gate.evidence import Exchange, TurnId
 from draftgate.parser_check import CheckedParser, Settings, check_parser
 from traces.errors import InputError
@@ -62,12 +64,29 @@ def judge_split_invariance(
     return found, checked
 
 
+def _is_sound(exchange: Exchange) -> bool:
+    """Whether the output came to its end with calls that parse.
+
+    How much of a call that cannot be parsed a parser hands on may depend on the cut; no client can
+    use either, and the model is to blame.
+    """
+    response = exchange.response
+    if response.finish_reason in (None, "length"):
+        return False
+    try:
+        for call in response.tool_calls:
+            json_values.parse(call.arguments)
+    except NotJson:
+        return False
+    return True
+
+
 def _chosen(exchanges: Mapping[TurnId, Exchange]) -> Sequence[TurnId]:
     """The outputs to cut: those with calls or reasoning first, the short ones of them first."""
     usable = [
         (turn, exchange)
         for turn, exchange in exchanges.items()
-        if 1 < len(exchange.response.token_ids or ()) <= MOST_TOKENS
+        if 1 < len(exchange.response.token_ids or ()) <= MOST_TOKENS and _is_sound(exchange)
     ]
 
     def rank(item: tuple[TurnId, Exchange]) -> tuple[bool, int]:

@@ -77,7 +77,11 @@ def _run_row(record: Record, conclusion: Conclusion, counts: dict[str, int]) -> 
     ]
     not_judged += [
         f"{item.code}: {item.reason}"
-        for item in (*conclusion.setup.not_judged, *conclusion.acceptance.not_judged)
+        for item in (
+            *conclusion.setup.not_judged,
+            *conclusion.acceptance.not_judged,
+            *conclusion.splits_not_judged,
+        )
     ]
     return {
         "run": record.folder.run,
