@@ -57,9 +57,12 @@ class RunSize:
 
 
 def simulate(
-    model: NoiseModel, size: RunSize, rng: np.random.Generator
+    model: NoiseModel, size: RunSize, rng: np.random.Generator, streams: float = NEEDS_STREAMS
 ) -> tuple[list[GreedyTurn], list[TurnRegrets]]:
-    """A sound candidate's run: what `measure_turn` would give for it."""
+    """A sound candidate's run: what `measure_turn` would give for it.
+
+    Turns carry their streams only where a regret (nat) is above `streams`.
+    """
     shape = (size.sessions * size.turns, size.tokens)
     near = rng.random(shape) < 0.15
     gap = np.where(near, rng.exponential(0.7, shape), 1.0 + rng.exponential(5.0, shape))
@@ -74,7 +77,7 @@ def simulate(
     for row in range(shape[0]):
         name = (f"s{row // size.turns:03}", f"t{row % size.turns:03}")
         turn, regrets = _turn(
-            *name, baseline[row], repeat[row], candidate[row], reread[row], own[row]
+            *name, (baseline[row], repeat[row], candidate[row], reread[row], own[row]), streams
         )
         turns.append(turn)
         measured.append(regrets)
@@ -87,14 +90,9 @@ def _regret(chosen_by: Floats, seen_by: Floats) -> Floats:
 
 
 def _turn(
-    session: str,
-    turn: str,
-    baseline: Floats,
-    repeat: Floats,
-    candidate: Floats,
-    reread: Floats,
-    own: Floats,
+    session: str, turn: str, arms: tuple[Floats, Floats, Floats, Floats, Floats], streams: float
 ) -> tuple[GreedyTurn, TurnRegrets]:
+    baseline, repeat, candidate, reread, own = arms
     fork, again = _fork(candidate, baseline), _fork(repeat, baseline)
     free = _part("decode", 0, _regret(candidate, baseline)[: _upto(fork)])
     parts = [free]
@@ -105,7 +103,7 @@ def _turn(
         _part("prefill", 0, _regret(baseline, reread)),
     )
     largest = max(float(part.values.max(initial=0.0)) for part in parts)
-    told = largest > NEEDS_STREAMS
+    told = largest > streams
     ours, theirs, again_stream = (
         _stream(gaps if told else gaps[:0]) for gaps in (candidate, baseline, repeat)
     )

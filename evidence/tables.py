@@ -17,6 +17,7 @@ import numpy as np
 
 from checks.e_process import e_value, increments
 from checks.equivalence import judge_measured
+from checks.greedy_bounds import HARD, RATE
 from checks.greedy_judgement import GreedyJudgement
 from checks.greedy_turn import GreedyTurn, TurnRegrets, measure_turn
 from checks.law import law_of
@@ -38,8 +39,8 @@ NOISE = (
 
 
 def verdict_of(judgement: GreedyJudgement) -> str:
-    """``fail``, ``inconclusive`` or ``pass`` of the greedy bounds alone."""
-    states = {bound.state for bound in judgement.bounds if bound.applicable}
+    """``fail``, ``inconclusive`` or ``pass`` of the two bounds on regret."""
+    states = {bound.state for bound in judgement.bounds if bound.name in (HARD, RATE)}
     return next((word for word in ("fail", "inconclusive") if word in states), "pass")
 
 
@@ -115,7 +116,9 @@ def greedy_detection(runs: int) -> str:
 def _corrupted(rate: float, seed: int) -> str:
     """A run in which tokens are replaced by ones 2 nat less likely, at this rate."""
     rng = np.random.default_rng(seed)
-    turns, measured = simulate(NoiseModel(0.05), RunSize(), rng)
+    turns, measured = simulate(NoiseModel(0.05), RunSize(), rng, streams=-1.0)
+    # The baseline would not repeat a wrong token, so it is not asked.
+    turns = [replace(turn, own_tokens={}) for turn in turns]
     for place, regrets in enumerate(measured):
         parts = []
         for part in regrets.candidate:
@@ -166,9 +169,10 @@ def main() -> None:
         pool = pickle.loads(arguments.pool.read_bytes())
         print(pool_alarms(pool, arguments.runs))
         return
+    few = max(arguments.runs // 10, 5)
     print("### False alarms\n\n" + false_alarms(arguments.runs) + "\n")
-    print("### Wrong greedy tokens\n\n" + greedy_detection(arguments.runs) + "\n")
-    print("### Sampled faults\n\n" + sampled_detection(max(arguments.runs // 10, 5)))
+    print("### Wrong greedy tokens\n\n" + greedy_detection(few) + "\n")
+    print("### Sampled faults\n\n" + sampled_detection(few))
 
 
 if __name__ == "__main__":
