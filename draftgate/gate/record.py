@@ -20,7 +20,8 @@ from traces.path_facts import PathFacts
 @dataclass(slots=True)
 class Record:
     """`limits` holds the `max_tokens` of every turn that fits the server, `too_long` the reason
-    for each that does not; `reference` the acceptance profile to compare with. `greedy` is the judgement of `greedy_turns`, absent before it was made.
+    for each that does not; `reference` the acceptance profile to compare with. `greedy` is the
+    judgement of `greedy_turns`, absent before it was made.
     """
 
     config: Config

@@ -10,7 +10,7 @@ from paper_model import Vocabulary
 from paper_server import Faults, PaperServer, served
 from recorded import write_sessions
 
-from draftgate.config import Config
+from draftgate.config import Config, ReferenceSection
 from draftgate.config_file import parse_config
 from draftgate.gate.gate import run_gate
 from draftgate.gate.outcome import GateOutcome
@@ -65,9 +65,14 @@ def gate(tmp_path: Path) -> Gate:
     """Run a gate: ``gate(candidate=Faults(...), baseline=Faults(...), **policy)``."""
 
     def run(
-        candidate: Faults | None = None, baseline: Faults | None = None, **policy: Any
+        candidate: Faults | None = None,
+        baseline: Faults | None = None,
+        reference: str = "",
+        **policy: Any,
     ) -> GateOutcome:
         with paper_paths(candidate, baseline) as servers:
-            return run_gate(paper_config(tmp_path, servers, **policy), SilentReporter())
+            config = paper_config(tmp_path, servers, **policy)
+            config = config.model_copy(update={"reference": ReferenceSection(run=reference)})
+            return run_gate(config, SilentReporter())
 
     return run

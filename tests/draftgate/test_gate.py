@@ -8,6 +8,7 @@ from paper_server import Faults
 from paper_stream import Stream
 
 from reports.store import Store
+from traces.errors import StoreError
 
 Request = dict[str, Any]
 
@@ -168,3 +169,25 @@ def test_too_little_data_is_inconclusive(gate: Gate) -> None:
     assert outcome.verdict.verdict == "inconclusive"
     assert outcome.exit_code == 3
     assert any("more" in needed for needed in outcome.verdict.needed), outcome.verdict.needed
+
+
+def test_a_reference_run_shows_lost_acceptance(gate: Gate) -> None:
+    """Without a stored run to compare with no such code arises; with one, the fall is found."""
+    first = gate()
+    assert first.codes == {}
+
+    def rejected(stream: Stream, request: Request) -> None:
+        """Nearly every draft is refused: one token a step."""
+        if sum(stream.prompt) % 10:
+            stream.steps = [1] * len(stream.ids)
+            stream.drafted = [K] * (len(stream.ids) - 1)
+            stream.accepted = [0] * (len(stream.ids) - 1)
+
+    fault = Faults(drafts=K, spoil=rejected)
+    assert gate(fault).codes == {}
+    assert "ACCEPTANCE_DEAD" in gate(fault, reference=first.run).codes
+
+
+def test_a_reference_that_is_not_stored_is_refused_before_anything_is_sent(gate: Gate) -> None:
+    with pytest.raises(StoreError, match="holds no runs"):
+        gate(reference="no-such-run")
