@@ -1,7 +1,7 @@
 # One entry point for chores. `make gate` is the main job, `make test` the tests.
 VENV ?= .venv
 PY := $(VENV)/bin/python
-SOURCES := traces replay checks reports draftgate models tools tests
+SOURCES := traces replay checks reports draftgate models evidence benchmarks tools tests
 
 .PHONY: install gate gate-quick gate-broken test check fix models samples clean
 .DEFAULT_GOAL := gate

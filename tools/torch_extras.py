@@ -18,7 +18,8 @@ def is_broken(name: str) -> bool:
     """Installed, but not importable."""
     if importlib.util.find_spec(name) is None:
         return False
-    done = subprocess.run([sys.executable, "-c", f"import {name}"], capture_output=True, check=False)
+    command = [sys.executable, "-c", f"import {name}"]
+    done = subprocess.run(command, capture_output=True, check=False)
     return done.returncode != 0
 
 

@@ -18,7 +18,7 @@ class InputError(DraftgateError):
 
 
 class ConfigError(DraftgateError):
-    """The configuration is wrong: an unknown key, a bad value, two options that exclude each other."""
+    """The configuration is wrong: an unknown key, a bad value, options that exclude each other."""
 
 
 class ServerError(DraftgateError):

@@ -67,7 +67,7 @@ class Speculation:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """One SSE data event: arrival (ms since sent), how many token ids and logprob entries it had."""
+    """One SSE data event: arrival (ms since sent), and how many ids and logprob entries it had."""
 
     at_ms: float
     token_ids: int | None
