@@ -1,8 +1,8 @@
 """CPU time of the streaming client per turn, beside a bare aiohttp loop on the same server.
 
-    python benchmarks/client.py [--turns 400] [--concurrency 4] [--journal]
+python benchmarks/client.py [--turns 400] [--concurrency 4] [--journal]
 
-    per-event  draftgate 1.42 ms   bare aiohttp 1.35 ms   reads 64.0
+per-event  draftgate 1.42 ms   bare aiohttp 1.35 ms   reads 64.0
 """
 
 import argparse

@@ -3,7 +3,7 @@
     python benchmarks/scorers.py models/weights/target
 
     prompt  answer  forks   teacher-forcing   lockstep
-     12000      64      0            5.90 s     0.31 s
+     12000      64      0            9.32 s     1.17 s
 
 Lockstep finds the prompt in the prefix cache, as it does after an arm has run; teacher forcing
 never reads it.
