@@ -53,7 +53,7 @@ def judge(record: Record) -> Conclusion:
     config, policy, seed = record.config, record.config.policy, record.config.run.seed
     greedy = record.greedy
     assert greedy is not None, "the greedy turns are judged while the baseline is up"
-    server = server_facts(config, record.facts)
+    server = server_facts(config, record.facts, record.evidence)
     drafting = Drafting.from_config(config.candidate.speculative_config, server.max_model_len)
     family = tool_parser(config, record.facts)
     propose = ngram_proposer(drafting)

@@ -1,6 +1,7 @@
 """What the two paths are, and whether they differ in more than speculation."""
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -83,16 +84,28 @@ def read_drafter_configs(config: Config) -> DrafterConfigs:
     )
 
 
-def server_facts(config: Config, facts: Mapping[str, Sequence[PathFacts]]) -> ServerFacts:
+def server_facts(
+    config: Config, facts: Mapping[str, Sequence[PathFacts]], evidence: Evidence
+) -> ServerFacts:
     """What pairs need to know of the servers."""
     first = facts["candidate"][0]
     model = first.models[0] if first.models else None
     block = (first.cache or {}).get("block_size", "")
     return ServerFacts(
         eos=eos_strings(config.server.model),
-        block_size=int(block) if block.isdecimal() else None,
+        block_size=int(block) if block.isdecimal() else seen_block_size(evidence),
         max_model_len=model.max_model_len if model else None,
     )
+
+
+def seen_block_size(evidence: Evidence) -> int | None:
+    """The KV block size as far as the captures show it, for servers that do not say.
+
+    Whole blocks are cached, so every cached length is a multiple of the size; the greatest common
+    divisor may be a multiple of it too, which only makes the check of lost cache hits more lenient.
+    """
+    cached = [e.response.usage.cached or 0 for e in evidence if e.response.usage is not None]
+    return math.gcd(*cached) or None
 
 
 def tool_parser(config: Config, facts: Mapping[str, Sequence[PathFacts]]) -> str:

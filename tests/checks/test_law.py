@@ -46,7 +46,8 @@ def test_with_everything_listed_the_law_is_exact(sampling: Sampling, seed: int) 
     for row in range(4):
         wanted = _direct(probs[row], sampling)
         assert law.probs[row, :-1] == pytest.approx(wanted[law.ids[row]], abs=1e-9)
-        assert law.probs[row, -1] == pytest.approx(0, abs=1e-9)
+        rounding = VOCABULARY * 1e-9  # what is left of a sum of so many rounded masses
+        assert law.probs[row, -1] == pytest.approx(0, abs=rounding)
 
 
 @given(st.integers(0, 10_000), st.integers(2, 10))

@@ -91,7 +91,8 @@ def test_the_baseline_repeats_itself(outcome: GateOutcome) -> None:
 def test_steps_account_for_every_token(outcome: GateOutcome) -> None:
     captures = rows(
         outcome,
-        "select c.completion_tokens as tokens, c.aligned, sum(s.committed) as committed "
+        "select c.session, c.turn, c.aligned, c.completion_tokens as tokens, "
+        "sum(s.committed) as committed "
         "from captures c left join steps s using (run, path, arm, session, turn, attempt) "
         "where c.path = 'candidate' and c.arm = 'main' group by all",
     )
