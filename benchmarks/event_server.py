@@ -1,6 +1,6 @@
 """Serves streamed turns of 64 events, one write per event or one per turn; run by client.py.
 
-    python benchmarks/event_server.py 64 per-event      (prints its port)
+python benchmarks/event_server.py 64 per-event      (prints its port)
 """
 
 import asyncio
