@@ -1,8 +1,16 @@
 """Fixtures every test may use."""
 
+import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# A shared machine may be slow at any moment, so no example has a deadline; continuous integration
+# draws the same examples each time, and people other ones.
+settings.register_profile("people", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "people")
 
 ROOT = Path(__file__).resolve().parent.parent
 
