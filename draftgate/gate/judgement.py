@@ -6,7 +6,7 @@ from checks.behaviour import BehaviourJudgement, PairedOutcome, judge_behaviour
 from checks.control_result import ControlResult
 from checks.controls.temperature import judge_temperature_control
 from checks.drafting import Drafting
-from checks.findings import Finding, NotJudged, in_report_order
+from checks.findings import Finding, in_report_order
 from checks.power import power_statement
 from checks.sampled import judge_sampled
 from checks.speed import SpeedEstimate, SpeedPair, compare_speed
@@ -25,10 +25,8 @@ from draftgate.gate.setup import (
     SetUp,
     judge_setup,
     server_facts,
-    server_parsers,
     tool_parser,
 )
-from draftgate.gate.splits import judge_split_invariance
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +43,6 @@ class Conclusion:
     speed: tuple[SpeedEstimate, ...]
     controls: tuple[ControlResult, ...]
     readings: dict[TurnId, Reading]
-    splits_not_judged: tuple[NotJudged, ...]
 
 
 def judge(record: Record) -> Conclusion:
@@ -90,13 +87,6 @@ def judge(record: Record) -> Conclusion:
         *acceptance.findings,
         *behaviour.findings,
     ]
-    splits, _ = judge_split_invariance(
-        record.evidence.of("candidate"),
-        server_parsers(config, record.facts),
-        drafting.k or 1,
-        seed,
-    )
-    whole += [item for item in splits if isinstance(item, Finding)]
     findings = in_report_order(
         [*judged.findings, *(with_policy(finding, policy) for finding in whole)]
     )
@@ -118,7 +108,6 @@ def judge(record: Record) -> Conclusion:
         compare_speed(_speed_pairs(record), seed),
         controls,
         readings,
-        tuple(item for item in splits if isinstance(item, NotJudged)),
     )
 
 
