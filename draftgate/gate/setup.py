@@ -14,7 +14,6 @@ from draftgate.config import Config
 from draftgate.gate.evidence import Evidence
 from draftgate.gate.pairs import ServerFacts
 from draftgate.gate.paths import server_spec
-from draftgate.gate.splits import ServerParsers
 from replay.drafter import DrafterConfigs, read_drafter
 from traces.path_facts import PathFacts
 from traces.vllm_flags import parse_flags
@@ -113,15 +112,6 @@ def tool_parser(config: Config, facts: Mapping[str, Sequence[PathFacts]]) -> str
     command = facts["candidate"][0].command or ()
     flag = parse_flags(command).get("--tool-call-parser", ())
     return config.run.tool_parser or (flag[0] if flag else "plain")
-
-
-def server_parsers(config: Config, facts: Mapping[str, Sequence[PathFacts]]) -> ServerParsers:
-    """The parsers of launched servers, as their flags name them; attached ones do not tell."""
-    flags = parse_flags(facts["candidate"][0].command or ())
-    tool, reasoning = (
-        flags.get(name, (None,))[0] for name in ("--tool-call-parser", "--reasoning-parser")
-    )
-    return ServerParsers(tool, reasoning, config.server.model)
 
 
 def eos_strings(model: str) -> tuple[str, ...]:
