@@ -1,5 +1,62 @@
-"""draftgate: may this drafter be switched on for this traffic?"""
+"""draftgate: may this drafter be switched on for this traffic?
 
+The functions here are the verbs of the command line (`draftgate.api`); `draftgate.testing` holds
+assertions for test suites. What the functions give back is imported when it is first asked for.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+import draftgate.gate  # noqa: F401  (first: imported later, it would take the function's name)
+from draftgate.api import check, compare, gate, judge, open_store, read_sessions, replay
 from draftgate.version import VERSION as __version__
+from traces.errors import DraftgateError
 
-__all__ = ["__version__"]
+if TYPE_CHECKING:
+    from draftgate.case_check import CaseCheck
+    from draftgate.config import Config
+    from draftgate.gate.outcome import GateOutcome
+    from draftgate.gate.single import Replayed
+    from reports.compare import Comparison
+    from reports.store import Store
+    from traces.session import Session
+
+__all__ = [
+    "CaseCheck",
+    "Comparison",
+    "Config",
+    "DraftgateError",
+    "GateOutcome",
+    "Replayed",
+    "Session",
+    "Store",
+    "__version__",
+    "check",
+    "compare",
+    "gate",
+    "judge",
+    "open_store",
+    "read_sessions",
+    "replay",
+]
+
+_HOME = {
+    "CaseCheck": "draftgate.case_check",
+    "Comparison": "reports.compare",
+    "Config": "draftgate.config",
+    "GateOutcome": "draftgate.gate.outcome",
+    "Replayed": "draftgate.gate.single",
+    "Session": "traces.session",
+    "Store": "reports.store",
+}
+"""Module of each class that is imported on first use."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,7 +1,6 @@
 """``draftgate gate``: the main job."""
 
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -45,22 +44,20 @@ def command(
     """
     import json
 
-    from draftgate.config_file import read_config
-    from draftgate.gate.gate import run_gate
+    from draftgate.api import gate
     from draftgate.progress import reporter
 
-    run = {
-        "sessions": sessions or None,
-        "concurrency": concurrency,
-        "max_sessions": max_sessions,
-        "db": db,
-    }
-    overrides: dict[str, dict[str, Any]] = {
-        "run": {key: value for key, value in run.items() if value is not None},
-        "baseline": {"urls": baseline_url} if baseline_url else {},
-        "candidate": {"urls": candidate_url} if candidate_url else {},
-    }
-    outcome = run_gate(read_config(file, overrides), reporter(), resume=resume)
+    outcome = gate(
+        file,
+        sessions=sessions,
+        baseline_urls=baseline_url,
+        candidate_urls=candidate_url,
+        concurrency=concurrency,
+        max_sessions=max_sessions,
+        db=db,
+        resume=resume,
+        reporter=reporter(),
+    )
     if as_json:
         click.echo(json.dumps(outcome.as_json()))
     else:

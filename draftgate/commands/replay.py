@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -43,16 +42,18 @@ def command(
     the two together. Ends with 0 where every turn was answered, 2 where the path could not be
     replayed.
     """
-    from draftgate.config_file import read_config
-    from draftgate.gate.single import replay_path
+    from draftgate.api import replay as capture
     from draftgate.progress import reporter
 
-    run = {"sessions": sessions or None, "concurrency": concurrency}
-    overrides: dict[str, dict[str, Any]] = {
-        "run": {key: value for key, value in run.items() if value is not None},
-        path: {"urls": url} if url else {},
-    }
-    replayed = replay_path(read_config(file, overrides), path, reporter(), resume)
+    replayed = capture(
+        path,
+        file,
+        sessions=sessions,
+        urls=url,
+        concurrency=concurrency,
+        resume=resume,
+        reporter=reporter(),
+    )
     if as_json:
         click.echo(json.dumps(replayed.as_json()))
     else:

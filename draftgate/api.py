@@ -1,0 +1,168 @@
+"""The verbs of the command line as functions, for scripts and test suites.
+
+    import draftgate
+
+    outcome = draftgate.gate("draftgate.toml")
+    if outcome.verdict.verdict != "pass":
+        print(*outcome.verdict.reasons, sep="\\n")
+
+Each function imports what it needs when it is called, so that ``import draftgate`` costs next to
+nothing. Errors a user can mend are `draftgate.DraftgateError`: one message, and its `fix`. Nothing
+is printed unless a `reporter` is given (`draftgate.progress`).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from draftgate.case_check import CaseCheck
+    from draftgate.config import Config
+    from draftgate.gate.outcome import GateOutcome
+    from draftgate.gate.single import Replayed
+    from draftgate.progress import Reporter
+    from reports.compare import Comparison
+    from reports.store import Store
+    from traces.session import Session
+
+File: TypeAlias = str | PathLike[str]
+Settings: TypeAlias = "File | Mapping[str, Any] | Config"
+"""A configuration: the file, the same tables as a mapping, or one that was read already."""
+
+DEFAULT_CONFIG = "draftgate.toml"
+DEFAULT_DB = "draftgate.duckdb"
+
+
+def gate(
+    config: Settings = DEFAULT_CONFIG,
+    *,
+    sessions: Iterable[File] = (),
+    baseline_urls: Iterable[str] = (),
+    candidate_urls: Iterable[str] = (),
+    concurrency: int | None = None,
+    max_sessions: int | None = None,
+    db: File | None = None,
+    resume: str | None = None,
+    reporter: "Reporter | None" = None,
+) -> "GateOutcome":
+    """Replay on both paths, judge, store, report: ``draftgate gate``.
+
+        outcome = draftgate.gate("draftgate.toml", max_sessions=20)
+        outcome.verdict.verdict     # "pass", "fail", "inconclusive" or "invalid"
+        outcome.codes               # {"ARGS_NOT_JSON": 2}: findings at severity error
+        outcome.report              # Path(".draftgate/runs/20261129-150300-7f3a/report.html")
+
+    What is given beside `config` takes the place of its keys. `resume` names an interrupted run.
+    Raises DraftgateError where the run cannot be carried out.
+    """
+    from draftgate.config_source import config_of
+    from draftgate.gate.gate import run_gate
+    from draftgate.overrides import overrides
+    from draftgate.progress import SilentReporter
+
+    changed = overrides(
+        sessions=sessions,
+        concurrency=concurrency,
+        max_sessions=max_sessions,
+        db=db,
+        urls={"baseline": baseline_urls, "candidate": candidate_urls},
+    )
+    return run_gate(config_of(config, changed), reporter or SilentReporter(), resume=resume)
+
+
+def replay(
+    path: str,
+    config: Settings = DEFAULT_CONFIG,
+    *,
+    sessions: Iterable[File] = (),
+    urls: Iterable[str] = (),
+    concurrency: int | None = None,
+    resume: str | None = None,
+    reporter: "Reporter | None" = None,
+) -> "Replayed":
+    """Capture one path (``baseline`` or ``candidate``) into a journal: ``draftgate replay``.
+
+        replayed = draftgate.replay("candidate", "draftgate.toml")
+        replayed.journal            # judge it with the other path's: draftgate.judge
+
+    Raises DraftgateError where the path cannot be replayed.
+    """
+    from draftgate.config_source import config_of
+    from draftgate.gate.single import replay_path
+    from draftgate.overrides import overrides
+    from draftgate.progress import SilentReporter
+
+    changed = overrides(sessions=sessions, concurrency=concurrency, urls={path: urls})
+    return replay_path(config_of(config, changed), path, reporter or SilentReporter(), resume)
+
+
+def judge(*journals: File, config: File | None = None) -> "GateOutcome":
+    """Judge two journals, one of each path, without a server: ``draftgate check JOURNAL JOURNAL``.
+
+        outcome = draftgate.judge("run/baseline-main-0.jsonl.zst", "run/candidate-main-0.jsonl.zst")
+
+    Other journals and scores that lie beside them are used too. `config` gives the policy. What
+    only a live baseline can tell counts as not judged. Raises DraftgateError where a file is
+    missing or damaged.
+    """
+    from draftgate.gate.offline import judge_journals
+
+    files = [Path(fspath(journal)) for journal in journals]
+    return judge_journals(files, None if config is None else Path(fspath(config)))
+
+
+def check(*files: File) -> "CaseCheck":
+    """Judge case files, or folders of them, offline: ``draftgate check``.
+
+        found = draftgate.check("tests/cases")
+        [s.judgement.codes for case in found.cases for s in case.scenarios]   # [["ARGS_NOT_JSON"]]
+
+    A file that cannot be read is in `errors` and does not hide the others. Raises DraftgateError
+    for a folder without a case file.
+    """
+    from draftgate.case_check import case_files, check_cases
+
+    return check_cases(case_files([Path(fspath(file)) for file in files]))
+
+
+def read_sessions(*files: File, format: str | None = None) -> "Iterator[Session]":
+    """Recorded sessions of any known format, one at a time: what ``draftgate import`` reads.
+
+        for session in draftgate.read_sessions("recordings/"):
+            for turn in session.replayable_turns():
+                print(session.session_id, turn.turn_id, len(session.prefix(turn)))
+
+    `files` are files, folders or globs; a file no reader fits is warned about. Raises
+    DraftgateError for a path that does not exist, and where no file holds a session.
+    """
+    from draftgate.recorded_sessions import read_sessions as read
+
+    return read(files, format)
+
+
+def open_store(path: File = DEFAULT_DB) -> "Store":
+    """The store (a DuckDB file, or a folder of exported Parquet), read-only; close it after use.
+
+        with draftgate.open_store("draftgate.duckdb") as store:
+            store.rows("select run, verdict from v_verdict")   # [{"run": "2026…", "verdict": …}]
+
+    The tables and views are described in docs/sql.md. Raises DraftgateError for a store that is
+    missing, damaged, or written by a newer version.
+    """
+    from reports.sql import open_sealed
+
+    return open_sealed(Path(fspath(path)))
+
+
+def compare(old: str, new: str = "last", *, db: File = DEFAULT_DB) -> "Comparison":
+    """Two stored runs side by side, what got worse: ``draftgate compare``.
+
+        draftgate.compare("20261101", "last").regressed     # True where a number got worse
+
+    Runs are ids, beginnings of ids, or ``last``. Raises DraftgateError for unknown ones.
+    """
+    from reports.compare import compare_runs
+
+    with open_store(db) as store:
+        return compare_runs(store, old, new)

@@ -1,0 +1,23 @@
+"""A configuration however it is given: as a file, as its tables, or read already."""
+
+from collections.abc import Mapping
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from draftgate.config import Config
+from draftgate.config_file import parse_config, read_config
+from draftgate.overrides import Overrides
+
+
+def config_of(
+    given: str | PathLike[str] | Mapping[str, Any] | Config, overrides: Overrides
+) -> Config:
+    """`given` with `overrides` laid over it. Raises ConfigError as `read_config` does."""
+    if isinstance(given, (str, PathLike)):
+        return read_config(Path(fspath(given)), overrides)
+    tables = given.model_dump(exclude_unset=True) if isinstance(given, Config) else given
+    merged = {**tables}
+    for section, values in overrides.items():
+        merged[section] = {**tables.get(section, {}), **values}
+    return parse_config(merged, "configuration")

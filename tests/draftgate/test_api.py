@@ -1,0 +1,166 @@
+"""The Python API: light to import, typed, and `docs/python.md` is true."""
+
+import doctest
+import inspect
+import json
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import LENIENT, paper_paths
+from paper_server import PaperServer
+from recorded import write_sessions
+
+import draftgate
+
+CONFIG = """
+[run]
+sessions = ["sessions.jsonl"]
+tool_parser = "hermes"
+[baseline]
+urls = ["{baseline}"]
+[candidate]
+urls = ["{candidate}"]
+speculative_config = {{ method = "eagle3", num_speculative_tokens = 3 }}
+[policy]
+"""
+
+CASE: dict[str, Any] = {
+    "case": 1,
+    "kind": "args_not_json",
+    "scenarios": [
+        {
+            "name": "seen",
+            "request": {"tools": [{"type": "function", "function": {"name": "ls"}}]},
+            "baseline": {
+                "message": {
+                    "tool_calls": [
+                        {"id": "1", "function": {"name": "ls", "arguments": "{}"}},
+                    ]
+                },
+                "finish_reason": "tool_calls",
+            },
+            "candidate": {
+                "chunks": [
+                    {
+                        "choices": [
+                            {
+                                "index": 0,
+                                "delta": {
+                                    "tool_calls": [
+                                        {
+                                            "index": 0,
+                                            "id": "1",
+                                            "function": {"name": "ls", "arguments": "{"},
+                                        }
+                                    ]
+                                },
+                                "finish_reason": "tool_calls",
+                            }
+                        ]
+                    },
+                ],
+                "done": True,
+            },
+        }
+    ],
+}
+
+
+@pytest.fixture
+def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[PaperServer, ...]]:
+    """A folder with sessions, a configuration and a case; both paths answer."""
+    monkeypatch.chdir(tmp_path)
+    write_sessions(tmp_path / "sessions.jsonl", 24, 4)
+    (tmp_path / "cases").mkdir()
+    (tmp_path / "cases" / "seen.case.json").write_text(json.dumps(CASE))
+    with paper_paths() as servers:
+        policy = "\n".join(f"{key} = {value}" for key, value in LENIENT.items())
+        text = CONFIG.format(baseline=servers[0].url, candidate=servers[1].url) + policy
+        (tmp_path / "draftgate.toml").write_text(text)
+        yield servers
+
+
+def test_the_page_is_true(root: Path, paper: tuple[PaperServer, PaperServer]) -> None:
+    page = (root / "docs" / "python.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```pycon\n(.*?)```", page, re.S)
+    names = {"BASELINE": paper[0].url, "CANDIDATE": paper[1].url}
+    test = doctest.DocTestParser().get_doctest("".join(blocks), names, "python.md", None, 0)
+    told: list[str] = []
+    outcome = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, out=told.append)
+    assert outcome.failed == 0, "".join(told)
+    assert outcome.attempted > 15
+
+
+def test_every_function_has_a_docstring_with_an_example() -> None:
+    functions = [getattr(draftgate, name) for name in draftgate.__all__]
+    functions = [value for value in functions if inspect.isfunction(value)]
+    assert {f.__name__ for f in functions} >= {"gate", "open_store", "check", "read_sessions"}
+    for function in functions:
+        assert f"draftgate.{function.__name__}(" in (function.__doc__ or ""), function
+        assert "Raises" in function.__doc__
+
+
+def test_the_names_are_those_the_classes_have() -> None:
+    for name in draftgate.__all__:
+        value = getattr(draftgate, name)
+        assert name == "__version__" or value.__name__ == name
+    with pytest.raises(AttributeError, match="no attribute 'gat'"):
+        draftgate.gat  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_the_function_keeps_its_name_when_the_package_of_that_name_is_used() -> None:
+    import draftgate.gate.gate
+
+    assert inspect.isfunction(draftgate.gate)
+
+
+def run_python(*arguments: str) -> subprocess.CompletedProcess[str]:
+    root = Path(__file__).parents[2]
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, cwd=root, check=False)
+
+
+def fresh(code: str) -> tuple[float, str]:
+    """(quickest of five runs in seconds, output) of a Python that runs `code`."""
+    seconds = []
+    for _ in range(5):
+        start = time.perf_counter()
+        done = run_python("-c", code)
+        seconds.append(time.perf_counter() - start)
+        assert done.returncode == 0, done.stderr
+    return min(seconds), done.stdout
+
+
+def test_importing_is_light() -> None:
+    """Under 150 ms over a bare interpreter, and nothing heavy comes along."""
+    bare, _ = fresh("pass")
+    code = "import sys, draftgate; print(*sorted({m.split('.')[0] for m in sys.modules}))"
+    whole, loaded = fresh(code)
+    heavy = {"aiohttp", "duckdb", "numpy", "pyarrow", "pydantic", "rich", "scipy", "vllm", "click"}
+    assert heavy & set(loaded.split()) == set()
+    assert whole - bare < 0.150
+
+
+def test_type_checkers_see_the_types(tmp_path: Path) -> None:
+    file = tmp_path / "use.py"
+    file.write_text(
+        "import draftgate\n"
+        "reveal_type(draftgate.gate())\n"
+        "reveal_type(draftgate.open_store('x').rows('y'))\n"
+        "reveal_type(draftgate.check('x').exit_code)\n"
+        "draftgate.gate(concurency=3)\n"
+    )
+    done = run_python("-m", "mypy", "--config-file=", "--follow-imports=silent", str(file))
+    told = re.findall(r'Revealed type is "(.*?)"', done.stdout.replace("builtins.", ""))
+    assert told == [
+        "draftgate.gate.outcome.GateOutcome",
+        "list[dict[str, Any]]",
+        "int",
+    ], done.stdout
+    assert 'Unexpected keyword argument "concurency"' in done.stdout
