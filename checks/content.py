@@ -108,5 +108,5 @@ def not_comparable(pair: Pair) -> str:
     if pair.candidate.message is None:
         return "the candidate's message is unknown"
     if not pair.compare_text:
-        return "no tokens show whether rounding explains a difference"
+        return "rounding may have parted the texts, and no tokens show it"
     return "the tokens differ, so the texts are not comparable"

@@ -35,7 +35,12 @@ class Fork:
 
 
 def first_fork(pair: Pair) -> Fork | None:
-    """`None` where the tokens are equal or a side carries none."""
+    """`None` where the tokens are equal or a side carries none.
+
+    Texts that rounding may have parted though no tokens show it are a fork before all else.
+    """
+    if not pair.compare_text:
+        return Fork(0, "unscored")
     ours, theirs = pair.candidate.ids, pair.baseline.ids
     if ours is None or theirs is None or ours == theirs:
         return None

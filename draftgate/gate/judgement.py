@@ -61,7 +61,7 @@ def judge(record: Record) -> Conclusion:
     hard = max((noise.hard for noise in greedy.noise if noise.shape == "decode"), default=1.0)
     pairs = [
         *main_pairs(record.evidence, readings, server, hard),
-        *plain_pairs(record.evidence, server),
+        *plain_pairs(record.evidence, server, hard),
     ]
     judged = judge_pairs(pairs, policy)
     setup = judge_setup(config, record.facts, record.drafter, record.evidence)

@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from checks.pair import Neighbour, Pair, pair_of_responses
+from checks.pair import Neighbour, Pair, message_of_response, pair_of_responses
 from checks.steps import Steps
+from checks.text_fork import near_tie_in_text
 from draftgate.gate.evidence import Evidence, Exchange, TurnId
 from draftgate.gate.reading import Reading
 from traces.response import Response
@@ -70,12 +71,14 @@ def main_pairs(
         )
 
 
-def plain_pairs(evidence: Evidence, server: ServerFacts) -> Iterator[LivePair]:
+def plain_pairs(evidence: Evidence, server: ServerFacts, hard_bound: float) -> Iterator[LivePair]:
     """The turns as users send them. Texts are compared only where the judged arms, and the
-    baseline against itself, gave the same tokens: else rounding may explain a difference.
+    baseline against itself, gave the same tokens, and where neither text leaves theirs at a near
+    tie: else rounding may explain a difference.
     """
     baseline = evidence.of("baseline", "plain")
     gap = gap_p99(list(baseline.values()))
+    texts = _token_texts(evidence)
     for turn, exchange in evidence.of("candidate", "plain").items():
         if turn not in baseline:
             continue
@@ -89,7 +92,7 @@ def plain_pairs(evidence: Evidence, server: ServerFacts) -> Iterator[LivePair]:
                 gap_p99_ms=gap,
                 block_size=server.block_size,
                 max_model_len=server.max_model_len,
-                compare_text=_same_tokens(evidence, turn),
+                compare_text=_comparable(evidence, turn, hard_bound, texts),
             ),
         )
 
@@ -106,13 +109,34 @@ def _answered(exchange: Exchange) -> Response:
     return response if response.status is not None else replace(response, status=NO_ANSWER)
 
 
-def _same_tokens(evidence: Evidence, turn: TurnId) -> bool:
+def _token_texts(evidence: Evidence) -> dict[int, str]:
+    """The text of every token id that an answer of this run holds."""
+    return {
+        token.id: token.text
+        for exchange in evidence
+        for token in exchange.response.tokens or ()
+        if token.id is not None and token.text
+    }
+
+
+def _comparable(
+    evidence: Evidence, turn: TurnId, hard_bound: float, texts: Mapping[int, str]
+) -> bool:
+    """Whether only a fault, and no near tie, can make the plain texts of a turn differ."""
     arms = [
         evidence.of(path, arm).get(turn)
         for path, arm in (("candidate", "main"), ("baseline", "main"), ("baseline", "aa"))
     ]
-    ids = {exchange.response.token_ids for exchange in arms if exchange is not None}
-    return len(ids) == 1 and None not in ids
+    responses = [exchange.response for exchange in arms if exchange is not None]
+    ids = {response.token_ids for response in responses}
+    if len(ids) != 1 or None in ids:
+        return False
+    plain = [evidence.of(path, "plain")[turn].response for path in ("candidate", "baseline")]
+    return not any(
+        near_tie_in_text(judged, message_of_response(response), hard_bound, texts)
+        for response in plain
+        for judged in responses
+    )
 
 
 class _Neighbourhood:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from conftest import Gate, K
+from paper_model import ALTERNATIVES
 from paper_server import Faults
 from paper_stream import Stream
 
@@ -128,6 +129,41 @@ def test_a_flaw_of_both_paths_does_not_fail(gate: Gate, edit: Any) -> None:
     spoil = spoil_some(share=5, edit=edit)
     outcome = gate(Faults(drafts=K, spoil=spoil), Faults(spoil=spoil))
     assert outcome.verdict.verdict != "fail", (outcome.verdict.reasons, outcome.codes)
+
+
+def only_plain(edit: Any) -> Any:
+    """A fault that only streams without token ids show."""
+
+    def spoil(stream: Stream, request: Request) -> None:
+        if not request.get("return_token_ids"):
+            edit(stream, request)
+
+    return spoil
+
+
+def forked_text(stream: Stream, request: Request) -> None:
+    """The text leaves the answer at the first near tie and goes on in its own way."""
+    pieces = dict(zip(stream.ids, stream.texts, strict=True))
+    for place, law in enumerate(stream.laws[:8]):
+        first, second = sorted(law.values(), reverse=True)[:2]
+        other = next(t for t in law if law[t] == second)
+        if first - second < 0.9 and place:
+            before = "".join(pieces[t] for t in stream.ids[:place])
+            stream.content = before + ALTERNATIVES[other - 2] + "and so <tool_call> on"
+            stream.calls, stream.finish = [], "stop"
+            return
+
+
+def test_a_near_tie_in_a_plain_stream_is_no_fault(gate: Gate) -> None:
+    spoil = only_plain(forked_text)
+    outcome = gate(Faults(drafts=K, spoil=spoil), baseline=Faults())
+    assert (outcome.verdict.verdict, outcome.codes) == ("pass", {}), outcome.verdict.reasons
+
+
+def test_text_lost_in_plain_streams_alone_is_a_fault(gate: Gate) -> None:
+    outcome = gate(Faults(drafts=K, spoil=only_plain(lost_text)))
+    assert outcome.verdict.verdict == "fail"
+    assert outcome.codes["CONTENT_DIFF"] > 0, outcome.codes
 
 
 def test_a_refusal_by_one_path_fails(gate: Gate) -> None:
