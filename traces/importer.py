@@ -20,6 +20,7 @@ from traces.readers.ledger import Ledger
 from traces.readers.reader import Reader
 from traces.readers.registry import READERS, choose, reader_named
 from traces.readers.source import SourceFile
+from traces.record import present
 from traces.session import Session, SourceWarning
 
 READER_FAILED = "reader_failed"
@@ -91,7 +92,7 @@ class ImportedFile:
             "tool_calls": self.counts.tool_calls,
             "rows": self.ledger.rows,
             "skipped": self.skipped,
-            "warnings": [w.model_dump(exclude_none=True) for w in self.warnings],
+            "warnings": [present(warning) for warning in self.warnings],
         }
         if self.ledger.unlisted:
             entry["warnings_unlisted"] = self.ledger.unlisted
@@ -164,9 +165,7 @@ def _counted(
             ids[session.session_id] = seen + 1
             if seen:
                 imported.ledger.warn("session_id_again", None, "a suffix was added")
-                session = session.model_copy(
-                    update={"session_id": f"{session.session_id}~{seen + 1}"}
-                )
+                session = session.replaced(session_id=f"{session.session_id}~{seen + 1}")
             imported.counts.add(session)
             unusable.update(turn.skip_reason for turn in session.turns if turn.skip_reason)
             yield session

@@ -7,54 +7,49 @@
 
 import hashlib
 from collections.abc import Iterable
-from typing import Annotated, Literal
+from typing import ClassVar, Literal
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field
+
+from traces.record import Record
 
 Role = Literal["system", "developer", "user", "assistant", "tool"]
 Origin = Literal["human", "harness", "tool", "model", "summary", "synthetic"]
 ArgKind = Literal["json", "freeform", "invalid"]
 
 
-class Record(BaseModel):
-    """A frozen part of the canonical format; keys it does not know are an error."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Text(Record):
+class Text(Record, frozen=True, kw_only=True, tag_field="type", tag="text"):
     """Text as the model saw it."""
 
-    type: Literal["text"] = "text"
+    type: ClassVar[Literal["text"]] = "text"
     text: str
 
 
-class Blob(Record):
+class Blob(Record, frozen=True, kw_only=True, tag_field="type", tag="blob"):
     """Bytes kept beside the session file: an image, another attachment, or a very long text.
 
     `blob` is the sha256 of the bytes (empty where the source kept only a reference), `size` their
     number. `head` shows the start of a text.
     """
 
-    type: Literal["blob"] = "blob"
+    type: ClassVar[Literal["blob"]] = "blob"
     mime: str
     blob: str = ""
     size: int | None = None
     head: str | None = None
 
 
-class Note(Record):
+class Note(Record, frozen=True, kw_only=True, tag_field="type", tag="note"):
     """Stands for something the source names but whose content it did not keep."""
 
-    type: Literal["note"] = "note"
+    type: ClassVar[Literal["note"]] = "note"
     text: str
 
 
-Part = Annotated[Text | Blob | Note, Field(discriminator="type")]
+Part = Text | Blob | Note
 
 
-class ToolCall(Record):
+class ToolCall(Record, frozen=True, kw_only=True):
     """One call of an assistant message.
 
     `arguments_json` always parses, to a JSON object. For `freeform` input (a grammar tool such as
@@ -69,14 +64,13 @@ class ToolCall(Record):
     arguments_raw: str | None = None
 
 
-class Message(Record):
+class Message(Record, frozen=True, kw_only=True, tag_field="record", tag="message"):
     """`mid` names the content; `rows` are the 1-based rows of the source it was read from.
 
     `reasoning` is the visible reasoning text of an assistant message. `is_error` is what the source
     says of a tool result, None where it says nothing.
     """
 
-    record: Literal["message"] = "message"
     mid: str
     role: Role
     content: tuple[Part, ...] = ()

@@ -19,26 +19,22 @@ def redacted_session(session: Session, redact: Redactor) -> Session:
         names[mid] = clean.mid
         messages.setdefault(clean.mid, clean)
     turns = tuple(
-        turn.model_copy(
-            update={
-                "added": tuple(names[mid] for mid in turn.added),
-                "output": None if turn.output is None else names[turn.output],
-                "response_format": redact.value(turn.response_format),
-            }
+        turn.replaced(
+            added=tuple(names[mid] for mid in turn.added),
+            output=None if turn.output is None else names[turn.output],
+            response_format=redact.value(turn.response_format),
         )
         for turn in session.turns
     )
     toolsets = {name: _toolset(toolset, redact) for name, toolset in session.toolsets.items()}
-    return session.model_copy(
-        update={
-            "session_id": redact(session.session_id),
-            "source": session.source.model_copy(update={"file": redact(session.source.file)}),
-            "cwd": None if session.cwd is None else redact(session.cwd),
-            "tags": {key: redact(value) for key, value in session.tags.items()},
-            "toolsets": toolsets,
-            "messages": messages,
-            "turns": turns,
-        }
+    return session.replaced(
+        session_id=redact(session.session_id),
+        source=session.source.replaced(file=redact(session.source.file)),
+        cwd=None if session.cwd is None else redact(session.cwd),
+        tags={key: redact(value) for key, value in session.tags.items()},
+        toolsets=toolsets,
+        messages=messages,
+        turns=turns,
     )
 
 
@@ -58,23 +54,21 @@ def _message(message: Message, redact: Redactor) -> Message:
 def _part(part: Text | Blob | Note, redact: Redactor) -> Text | Blob | Note:
     if isinstance(part, Blob):
         head = None if part.head is None else redact(part.head)
-        return part.model_copy(update={"blob": "", "head": head})
-    return part.model_copy(update={"text": redact(part.text)})
+        return part.replaced(blob="", head=head)
+    return part.replaced(text=redact(part.text))
 
 
 def _call(call: ToolCall, redact: Redactor) -> ToolCall:
     raw = None if call.arguments_raw is None else redact(call.arguments_raw)
     arguments = redact.json_text(call.arguments_json)
-    return call.model_copy(update={"arguments_json": arguments, "arguments_raw": raw})
+    return call.replaced(arguments_json=arguments, arguments_raw=raw)
 
 
 def _toolset(toolset: Toolset, redact: Redactor) -> Toolset:
-    return toolset.model_copy(
-        update={"tools": tuple(_tool(tool, redact) for tool in toolset.tools)}
-    )
+    return toolset.replaced(tools=tuple(_tool(tool, redact) for tool in toolset.tools))
 
 
 def _tool(tool: Tool, redact: Redactor) -> Tool:
     description = None if tool.description is None else redact(tool.description)
     parameters = redact.value(tool.parameters)
-    return tool.model_copy(update={"description": description, "parameters": parameters})
+    return tool.replaced(description=description, parameters=parameters)

@@ -19,8 +19,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from traces.message import Blob, Message, Note, Text
+from traces.record import present
 from traces.session import Session, Tool
-from traces.turn import Turn
+from traces.turn import Sampling, Turn
 
 NO_RESULT = "[draftgate: no result was recorded for this call]"
 
@@ -52,10 +53,18 @@ def chat_request(session: Session, turn: Turn, *, model: str | None = None) -> d
     if turn.response_format is not None:
         request["response_format"] = turn.response_format
     if turn.sampling is not None:
-        recorded = turn.sampling.model_dump(exclude_none=True, exclude={"effort", "max_tokens"})
-        request |= {k: list(v) if isinstance(v, tuple) else v for k, v in recorded.items()}
+        request |= _sampling(turn.sampling)
     request["max_tokens"] = _max_tokens(session, turn)
     return request
+
+
+def _sampling(recorded: Sampling) -> dict[str, Any]:
+    """The parameters of the API that were recorded; the length has a rule of its own."""
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in present(recorded).items()
+        if name not in ("effort", "max_tokens")
+    }
 
 
 def _max_tokens(session: Session, turn: Turn) -> int:

@@ -90,10 +90,8 @@ def only_drawn(sessions: Iterable[Session], drawn: set[TurnKey], seed: int) -> I
         turns = tuple(
             turn
             if turn.turn_id in kept or not turn.replayable
-            else turn.model_copy(update={"replayable": False, "skip_reason": NOT_DRAWN})
+            else turn.replaced(replayable=False, skip_reason=NOT_DRAWN)
             for turn in session.turns
         )
-        stats = session.stats.model_copy(update={"replayable": len(kept)})
-        yield session.model_copy(
-            update={"turns": turns, "stats": stats, "tags": {**session.tags, **tags}}
-        )
+        stats = session.stats.replaced(replayable=len(kept))
+        yield session.replaced(turns=turns, stats=stats, tags={**session.tags, **tags})

@@ -8,13 +8,14 @@ messages, then its turns, in order of appearance.
     {"record":"turn","turn_id":"t0000","index":0,"added":["9d3c…"],…}
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, Literal
 
-from pydantic import Field
+import msgspec
 
-from traces.message import Message, Record
+from traces.message import Message
+from traces.record import Record
 from traces.turn import Turn
 
 SCHEMA: Literal["draftgate.session/1"] = "draftgate.session/1"
@@ -22,7 +23,7 @@ SCHEMA: Literal["draftgate.session/1"] = "draftgate.session/1"
 Provenance = Literal["recorded", "synthesised", "missing"]
 
 
-class Source(Record):
+class Source(Record, frozen=True, kw_only=True):
     """Where a session was read from. `sha256` is that of the file's bytes as stored."""
 
     format: str
@@ -33,14 +34,14 @@ class Source(Record):
     sha256: str | None = None
 
 
-class Parent(Record):
+class Parent(Record, frozen=True, kw_only=True):
     """The session, and the call of it, that started this one."""
 
     session_id: str
     call_id: str | None = None
 
 
-class System(Record):
+class System(Record, frozen=True, kw_only=True):
     """Identity of the prompt template: acceptance depends on it, so it is a slice of its own.
 
     `sha256` is that of the first system message; None where the source does not keep it, and then
@@ -52,25 +53,25 @@ class System(Record):
     provenance: Provenance
 
 
-class Tool(Record):
+class Tool(Record, frozen=True, kw_only=True):
     """A function the model could call. `parameters` is a JSON Schema; a `freeform` tool takes text
     and is offered as a function with one string ``input``."""
 
     name: str
     description: str | None = None
-    parameters: dict[str, Any] = Field(default_factory=lambda: {"type": "object"})
+    parameters: dict[str, Any] = msgspec.field(default_factory=lambda: {"type": "object"})
     freeform: bool = False
     provenance: Provenance = "recorded"
 
 
-class Toolset(Record):
+class Toolset(Record, frozen=True, kw_only=True):
     """The tools of a request, in order. ``synthesised``: permissive, from the calls observed."""
 
     provenance: Provenance
     tools: tuple[Tool, ...] = ()
 
 
-class SourceWarning(Record):
+class SourceWarning(Record, frozen=True, kw_only=True):
     """Something odd in the source: `row` is 1-based, None where it concerns the whole session."""
 
     code: str
@@ -78,7 +79,7 @@ class SourceWarning(Record):
     detail: str = ""
 
 
-class Stats(Record):
+class Stats(Record, frozen=True, kw_only=True):
     """Counts of one session: `unanswered` calls lack a result, `orphans` are results of no call."""
 
     turns: int = 0
@@ -89,11 +90,10 @@ class Stats(Record):
     orphans: int = 0
 
 
-class Session(Record):
-    """One recorded session; `messages` and `turns` are records of their own in the file."""
+class Header(Record, frozen=True, kw_only=True, tag_field="record", tag="session"):
+    """What is known of a session as a whole: its first line in a session file."""
 
-    record: Literal["session"] = "session"
-    schema_: Literal["draftgate.session/1"] = Field(SCHEMA, alias="schema")
+    schema_: Literal["draftgate.session/1"] = msgspec.field(default=SCHEMA, name="schema")
     session_id: str
     source: Source
     parent: Parent | None = None
@@ -101,12 +101,27 @@ class Session(Record):
     started_at: str | None = None
     cwd: str | None = None
     system: System
-    toolsets: dict[str, Toolset] = Field(default_factory=dict)
-    tags: dict[str, str] = Field(default_factory=dict)
+    toolsets: dict[str, Toolset] = msgspec.field(default_factory=dict)
+    tags: dict[str, str] = msgspec.field(default_factory=dict)
     warnings: tuple[SourceWarning, ...] = ()
-    stats: Stats = Field(default_factory=Stats)
-    messages: Mapping[str, Message] = Field(default_factory=dict, exclude=True)
-    turns: tuple[Turn, ...] = Field(default=(), exclude=True)
+    stats: Stats = Stats()
+
+    def session(self, messages: Mapping[str, Message], turns: Iterable[Turn]) -> "Session":
+        """The session of this header."""
+        known = {name: getattr(self, name) for name in Header.__struct_fields__}
+        return Session(**known, messages=messages, turns=tuple(turns))
+
+
+class Session(Header, frozen=True, kw_only=True, dict=True, tag_field="record", tag="session"):
+    """One recorded session; `messages` and `turns` are lines of their own in the file."""
+
+    messages: Mapping[str, Message] = msgspec.field(default_factory=dict)
+    turns: tuple[Turn, ...] = ()
+
+    @property
+    def header(self) -> Header:
+        """What is known of it as a whole."""
+        return Header(**{name: getattr(self, name) for name in Header.__struct_fields__})
 
     @cached_property
     def _turn_by_id(self) -> dict[str, Turn]:

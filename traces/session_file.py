@@ -3,26 +3,28 @@
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, Annotated, Any
+from typing import IO, Any
 
+import msgspec
 import orjson
-from pydantic import Field, TypeAdapter, ValidationError
 
 from traces.errors import InputError
 from traces.message import Message
-from traces.session import SCHEMA, Session
+from traces.record import json_line
+from traces.session import Header, Session
 from traces.turn import Turn
 
-AnyRecord = Annotated[Session | Message | Turn, Field(discriminator="record")]
+Line = Header | Message | Turn
+_LINE = msgspec.json.Decoder(Line)
 
 
 def session_lines(session: Session) -> Iterator[bytes]:
     """The lines of one session, each with its newline; the same session gives the same bytes."""
-    yield session.model_dump_json(by_alias=True, exclude_none=True).encode() + b"\n"
+    yield json_line(session.header) + b"\n"
     for message in session.messages.values():
-        yield message.model_dump_json(exclude_none=True).encode() + b"\n"
+        yield json_line(message) + b"\n"
     for turn in session.turns:
-        yield turn.model_dump_json(exclude_none=True).encode() + b"\n"
+        yield json_line(turn) + b"\n"
 
 
 def write_sessions(sessions: Iterable[Session], file: Path) -> int:
@@ -54,50 +56,34 @@ def read_sessions(file: Path) -> Iterator[Session]:
 
 def parse_sessions(lines: Iterable[bytes] | IO[bytes], name: str) -> Iterator[Session]:
     """`read_sessions` over lines already open; `name` is used in messages."""
-    header: dict[str, Any] | None = None
+    header: Header | None = None
     messages: dict[str, Message] = {}
     turns: list[Turn] = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
-            record = orjson.loads(line)
-            kind = record.get("record")
-            if kind == "session":
+            record = _LINE.decode(line)
+            if isinstance(record, Header):
                 if header is not None:
-                    yield _build(header, messages, turns)
-                if record.get("schema") != SCHEMA:
-                    raise ValueError(f"schema {record.get('schema')!r} is not {SCHEMA}")
+                    yield header.session(messages, turns)
                 header, messages, turns = record, {}, []
             elif header is None:
                 raise ValueError("a session header must come first")
-            elif kind == "message":
-                message = Message.model_validate(record)
-                messages[message.mid] = message
-            elif kind == "turn":
-                turns.append(Turn.model_validate(record))
+            elif isinstance(record, Message):
+                messages[record.mid] = record
             else:
-                raise ValueError(f"unknown record {kind!r}")
-        except (ValueError, AttributeError) as error:
+                turns.append(record)
+        except ValueError as error:
             raise InputError(
-                f"{name}: line {number} is not a canonical session record: {_short(error)}",
+                f"{name}: line {number} is not a canonical session record: {error}",
                 "write the file anew with `draftgate import FILES -o sessions.jsonl`",
             ) from error
     if header is not None:
-        yield _build(header, messages, turns)
-
-
-def _build(header: dict[str, Any], messages: dict[str, Message], turns: list[Turn]) -> Session:
-    return Session.model_validate({**header, "messages": messages, "turns": tuple(turns)})
-
-
-def _short(error: Exception) -> str:
-    if isinstance(error, ValidationError):
-        first = error.errors(include_url=False, include_input=False)[0]
-        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-    return str(error)
+        yield header.session(messages, turns)
 
 
 def json_schema() -> dict[str, Any]:
     """JSON Schema of a line of a session file."""
-    return TypeAdapter(AnyRecord).json_schema(by_alias=True, mode="serialization")
+    schema: dict[str, Any] = orjson.loads(orjson.dumps(msgspec.json.schema(Line)))
+    return schema

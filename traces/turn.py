@@ -6,7 +6,7 @@
 
 from typing import Any, Literal
 
-from traces.message import Record
+from traces.record import Record
 
 Fidelity = Literal["exact", "rebuilt", "after_compaction", "lossy"]
 """How true the prefix is: ``exact`` the source logged it; ``rebuilt`` from the conversation, so
@@ -22,7 +22,7 @@ ReasoningState = Literal["visible", "summary", "encrypted", "empty_signed", "non
 DiffFormat = Literal["unified", "apply_patch", "search_replace"]
 
 
-class Sampling(Record):
+class Sampling(Record, frozen=True, kw_only=True):
     """Sampling parameters as recorded; None = not recorded."""
 
     temperature: float | None = None
@@ -38,7 +38,7 @@ class Sampling(Record):
     effort: str | None = None
 
 
-class Usage(Record):
+class Usage(Record, frozen=True, kw_only=True):
     """Token counts as the recording server gave them, in its own tokenizer; None = not recorded.
 
     `completion` includes hidden `reasoning`, so it can exceed the visible text.
@@ -50,7 +50,7 @@ class Usage(Record):
     reasoning: int | None = None
 
 
-class Times(Record):
+class Times(Record, frozen=True, kw_only=True):
     """ISO 8601 moments of a response, as recorded."""
 
     request: str | None = None
@@ -58,7 +58,7 @@ class Times(Record):
     end: str | None = None
 
 
-class Diff(Record):
+class Diff(Record, frozen=True, kw_only=True):
     """A patch in the named `arguments` of call number `call` of the output."""
 
     call: int
@@ -66,7 +66,7 @@ class Diff(Record):
     arguments: tuple[str, ...]
 
 
-class Shell(Record):
+class Shell(Record, frozen=True, kw_only=True):
     """A shell command in `argument` of call number `call`; exit code and duration if recorded."""
 
     call: int
@@ -75,7 +75,7 @@ class Shell(Record):
     duration_ms: float | None = None
 
 
-class Turn(Record):
+class Turn(Record, frozen=True, kw_only=True, tag_field="record", tag="turn"):
     """`prefix` = the first `keep` messages of (prefix + output of turn `base`), then `added`.
 
     A turn that simply continues keeps them all. `restart` says why one does not. `thread` is
@@ -84,7 +84,6 @@ class Turn(Record):
     are the source rows of the response; a prompt-only turn has no `output`.
     """
 
-    record: Literal["turn"] = "turn"
     turn_id: str
     index: int
     thread: str = "main"

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import msgspec
+
 from traces.message import Message
 from traces.render import placeholder
 from traces.session import Session
@@ -31,7 +33,7 @@ class TurnSizer:
         """Every turn with the tokens of its prompt (tools included) and of its recorded output."""
         self._messages.clear()
         tools = {
-            name: self.count(toolset.model_dump_json()) if toolset.tools else 0
+            name: self.count(msgspec.json.encode(toolset).decode()) if toolset.tools else 0
             for name, toolset in session.toolsets.items()
         }
         for turn in session.turns:

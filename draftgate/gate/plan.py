@@ -109,7 +109,7 @@ def _named_once(sessions: Iterable[Session]) -> list[Session]:
         seen[session.session_id] += 1
         number = seen[session.session_id]
         if number > 1:
-            session = session.model_copy(update={"session_id": f"{session.session_id}~{number}"})
+            session = session.replaced(session_id=f"{session.session_id}~{number}")
         named.append(session)
     return named
 

@@ -12,6 +12,7 @@ from traces.redacted_session import redacted_session
 from traces.redaction import Redactor
 from traces.render import chat_request
 from traces.session import Session, Source, System
+from traces.session_file import session_lines
 from traces.turn import Turn
 
 KEY_BODY = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7"
@@ -122,7 +123,6 @@ def test_a_session_is_redacted_everywhere() -> None:
     )
     turn = Turn(turn_id="t0000", index=0, added=(asked.mid,), fidelity="exact", output=output.mid)
     session = Session(
-        schema="draftgate.session/1",
         session_id="s",
         source=Source(format="made-up", file=f"/home/janedoe/{secret}.jsonl"),
         system=System(name="x", provenance="missing"),
@@ -132,9 +132,7 @@ def test_a_session_is_redacted_everywhere() -> None:
         turns=(turn,),
     )
     clean = redacted_session(session, Redactor())
-    everything = clean.model_dump_json() + "".join(
-        m.model_dump_json() for m in clean.messages.values()
-    )
+    everything = b"".join(session_lines(clean)).decode()
     assert secret not in everything
     assert "janedoe" not in everything
     request = chat_request(clean, clean.turns[0])

@@ -22,9 +22,8 @@ def given(call: str, text: str) -> Message:
 
 
 def session(prefix: list[Message], turn: Turn, *tools: Tool) -> Session:
-    turn = turn.model_copy(update={"added": tuple(m.mid for m in prefix)})
+    turn = turn.replaced(added=tuple(m.mid for m in prefix))
     return Session(
-        schema="draftgate.session/1",
         session_id="s",
         source=Source(format="made-up", file="-"),
         system=System(name="x", provenance="missing"),

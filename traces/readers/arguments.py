@@ -15,33 +15,34 @@ def tool_call(call_id: Any, name: Any, arguments: Any) -> ToolCall:
     A string that parses to an object is kept as written; an empty one means no arguments. All else
     is kind ``invalid`` and wrapped: ``{"input": "<as recorded>"}``.
     """
-    identity = {"id": text(call_id) or "call", "name": text(name) or "unknown"}
+    call_id, name = text(call_id) or "call", text(name) or "unknown"
     if isinstance(arguments, dict):
-        return ToolCall(**identity, arguments_json=dump(arguments))
+        return ToolCall(id=call_id, name=name, arguments_json=dump(arguments))
     if arguments is None or (isinstance(arguments, str) and not arguments.strip()):
-        return ToolCall(**identity, arguments_json="{}")
+        return ToolCall(id=call_id, name=name, arguments_json="{}")
     if not isinstance(arguments, str):
-        return _wrapped(identity, dump(arguments), invalid=True)
+        return _wrapped(call_id, name, dump(arguments), invalid=True)
     try:
         parsed = orjson.loads(arguments)
     except orjson.JSONDecodeError:
-        return _wrapped(identity, arguments, invalid=True)
+        return _wrapped(call_id, name, arguments, invalid=True)
     if isinstance(parsed, str):
         return tool_call(call_id, name, _object_or(parsed, arguments))
     if not isinstance(parsed, dict):
-        return _wrapped(identity, arguments, invalid=True)
-    return ToolCall(**identity, arguments_json=arguments)
+        return _wrapped(call_id, name, arguments, invalid=True)
+    return ToolCall(id=call_id, name=name, arguments_json=arguments)
 
 
 def freeform_call(call_id: Any, name: Any, given: Any) -> ToolCall:
     """A call of a tool that takes text, such as a grammar tool."""
-    identity = {"id": text(call_id) or "call", "name": text(name) or "unknown"}
-    return _wrapped(identity, given if isinstance(given, str) else dump(given), invalid=False)
+    raw = given if isinstance(given, str) else dump(given)
+    return _wrapped(text(call_id) or "call", text(name) or "unknown", raw, invalid=False)
 
 
-def _wrapped(identity: dict[str, str], raw: str, *, invalid: bool) -> ToolCall:
+def _wrapped(call_id: str, name: str, raw: str, *, invalid: bool) -> ToolCall:
     return ToolCall(
-        **identity,
+        id=call_id,
+        name=name,
         arguments_json=dump({"input": raw}),
         arg_kind="invalid" if invalid else "freeform",
         arguments_raw=raw,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
 import orjson
 
 from traces.message import Message, ToolCall
@@ -63,7 +64,7 @@ class SessionBuilder:
         return self._store(toolset)
 
     def _store(self, toolset: Toolset) -> str:
-        name = hashlib.sha256(toolset.model_dump_json().encode()).hexdigest()[:12]
+        name = hashlib.sha256(msgspec.json.encode(toolset)).hexdigest()[:12]
         self._toolsets.setdefault(name, toolset)
         return name
 
@@ -138,7 +139,6 @@ class SessionBuilder:
         turns = tuple(Turn(**turn) for turn in self._turns)
         calls = sum(len(self._calls(turn)) for turn in turns)
         return Session(
-            schema="draftgate.session/1",
             session_id=self._identity(turns),
             source=self._source(),
             parent=self.parent,

@@ -38,4 +38,4 @@ class Canonical:
 
         for session in parse_sessions(lines(), intake.source.name):
             tags = {**session.tags, **intake.tags}
-            yield session if tags == session.tags else session.model_copy(update={"tags": tags})
+            yield session if tags == session.tags else session.replaced(tags=tags)
