@@ -178,6 +178,22 @@ def test_the_terminal_gets_no_control_characters(store: Store) -> None:
     assert "\\x1b[2J" in text
 
 
+def test_the_terminal_counts_flaws_of_both_paths_and_lists_only_the_others(store: Store) -> None:
+    summary = read_summary(store, "bad")
+    lone = next(f for f in summary["findings"] if f["severity"] == "error")
+    shared = {**lone, "severity": "warning", "baseline_too": True, "message": "a shared flaw"}
+    text = terminal(Summary(summary.run, {**summary.sections, "findings": [lone, shared, shared]}))
+    assert f"not held against it: {lone['code']} x 2" in text
+    assert "a shared flaw" not in text
+    assert "Findings (1)" in text
+
+
+def test_the_terminal_names_bounds_that_do_not_apply(store: Store) -> None:
+    text = terminal(read_summary(store, "good"), 80)
+    assert re.search(r"do not apply: \w+", text)
+    assert "not_applicable" not in text
+
+
 def test_numbers_that_are_absent_say_so() -> None:
     assert number(None) == number(None, "share") == interval(None, None) == "n/a"
     assert number(0.0) == "0"
