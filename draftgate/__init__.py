@@ -1,7 +1,8 @@
 """draftgate: may this drafter be switched on for this traffic?
 
 The functions here are the verbs of the command line (`draftgate.api`); `draftgate.testing` holds
-assertions for test suites. What the functions give back is imported when it is first asked for.
+assertions for test suites. What the functions give back is imported when it is first asked for:
+importing this package needs nothing but the standard library, and no other package of draftgate's.
 """
 
 import importlib
@@ -10,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import draftgate.gate  # noqa: F401  (first: imported later, it would take the function's name)
 from draftgate.api import check, compare, gate, judge, open_store, read_sessions, replay
 from draftgate.version import VERSION as __version__
-from traces.errors import DraftgateError
 
 if TYPE_CHECKING:
     from draftgate.case_check import CaseCheck
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from draftgate.gate.single import Replayed
     from reports.compare import Comparison
     from reports.store import Store
+    from traces.errors import DraftgateError
     from traces.session import Session
 
 __all__ = [
@@ -44,6 +45,7 @@ _HOME = {
     "CaseCheck": "draftgate.case_check",
     "Comparison": "reports.compare",
     "Config": "draftgate.config",
+    "DraftgateError": "traces.errors",
     "GateOutcome": "draftgate.gate.outcome",
     "Replayed": "draftgate.gate.single",
     "Session": "traces.session",

@@ -64,6 +64,11 @@ class Redactor:
         return text if clean == parsed else orjson.dumps(clean).decode()
 
     @property
+    def placeholders(self) -> dict[tuple[str, str], str]:
+        """(kind, what was replaced) -> its placeholder. Holds the secrets: never print it."""
+        return dict(self._names)
+
+    @property
     def report(self) -> dict[str, dict[str, int]]:
         """By kind: how many different values were replaced, and how often."""
         return {

@@ -1,0 +1,37 @@
+"""The message of a parser whose result depends on the cut."""
+
+import difflib
+import json
+
+from checks.cuts import deltas
+from checks.parse_result import ParseResult
+from checks.split_judgement import SplitJudgement, joined_words
+from draftgate.testing.masking import Mask, texts_in
+
+
+def split_failure(judged: SplitJudgement) -> AssertionError:
+    """The smallest cut that changes the result, the deltas it makes, and both results."""
+    failure = judged.failure
+    assert failure is not None
+    pieces, reference = judged.pieces, judged.reference
+    mask = Mask(["".join(pieces)], texts_in(reference.as_json()))
+    joined = ["".join(pieces[a:b]) for a, b in deltas(len(pieces), failure.cut) if b - a > 1]
+    failed, tried = sum(judged.failed.values()), sum(judged.tried.values())
+    how = failure.result.difference(reference)
+    lines = [
+        f"{how} when {mask(joined_words(pieces, failure.cut))}",
+        f"{failed} of {tried} cuts change the result; smallest, as token offsets: {failure.cut}",
+        "in one delta: " + ", ".join(repr(mask(text)) for text in joined[:5]),
+        *difflib.unified_diff(
+            _lines(reference, mask),
+            _lines(failure.result, mask),
+            "one token per delta",
+            "so cut",
+            lineterm="",
+        ),
+    ]
+    return AssertionError("\n".join(lines))
+
+
+def _lines(result: ParseResult, mask: Mask) -> list[str]:
+    return mask(json.dumps(result.as_json(), indent=1, ensure_ascii=False)).split("\n")

@@ -1,0 +1,59 @@
+"""`docs/pytest.md` is run, top to bottom: its files are written, its commands give its output."""
+
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+from conftest import K, paper_config, paper_paths
+from paper_server import Faults
+from paper_stream import Stream
+from recorded import write_sessions
+
+import reports.terminal  # noqa: F401  (so that suites run inside this process find them)
+from draftgate.gate.gate import run_gate
+from draftgate.progress import SilentReporter
+
+PART = re.compile(r"(?:`([\w./-]+)`:\n\n)?```(\w+)\n(.*?)```", re.S)
+
+
+def torn(stream: Stream, request: dict[str, object]) -> None:
+    for call in stream.calls:
+        call["arguments"] = call["arguments"][:-1]
+
+
+def test_the_page_is_true(root: Path, pytester: pytest.Pytester) -> None:
+    page = (root / "docs" / "pytest.md").read_text(encoding="utf-8")
+    home = pytester.path
+    (home / "recordings").mkdir()
+    for name, fault in (
+        ("run", Faults(drafts=K)),
+        ("run-with-a-fault", Faults(drafts=K, spoil=torn)),
+    ):
+        place = pytester.mkdir(f"made-{name}")
+        write_sessions(place / "sessions.jsonl", 3, 2)
+        with paper_paths(fault) as servers:
+            outcome = run_gate(paper_config(place, servers), SilentReporter())
+        shutil.move(outcome.folder, home / name)
+    shutil.copy(home / "made-run" / "sessions.jsonl", home / "recordings" / "chat.jsonl")
+    asked = 0
+    with paper_paths() as (_, candidate):
+        for file, language, text in PART.findall(page):
+            if language == "console":
+                command, *shown = text.replace("http://candidate:8000", candidate.url).splitlines()
+                program, *arguments = shlex.split(command.removeprefix("$ "))
+                assert program == "pytest"
+                result = pytester.runpytest(*arguments)
+                wanted = [re.sub("…|[?]|\\[|\\]", _glob, line) for line in shown]
+                result.stdout.fnmatch_lines([f"*{line}*" for line in wanted if line != "*"])
+                asked += 1
+            else:
+                target = home / (file or "pytest.ini")
+                target.parent.mkdir(exist_ok=True)
+                target.write_text(text)
+    assert asked == 8
+
+
+def _glob(match: re.Match[str]) -> str:
+    return {"…": "*", "?": "[?]", "[": "[[]", "]": "[]]"}[match[0]]
