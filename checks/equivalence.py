@@ -31,18 +31,30 @@ from checks.regret_table import calibrate, split_of
 from checks.turn_judgement import judge_turn, regret_of
 
 
-def judge_greedy(turns: Sequence[GreedyTurn], policy: Policy, seed: int) -> GreedyJudgement:
-    """Judge all greedy turns of a run. The same input gives the same result, in any order."""
+def judge_greedy(
+    turns: Sequence[GreedyTurn], policy: Policy, seed: int, beside: Sequence[GreedyTurn] = ()
+) -> GreedyJudgement:
+    """Judge all greedy turns of an arm. The same input gives the same result, in any order.
+
+    `beside` are the turns of the run's main arm, for a further arm: what the baseline shows against
+    itself there is noise here too, so it calibrates the bounds of single tokens. Rates are compared
+    inside the arm alone, for those of two concurrencies do not compare.
+    """
     ordered = sorted(turns, key=lambda turn: (turn.session, turn.turn))
-    return judge_measured(ordered, [measure_turn(turn) for turn in ordered], policy, seed)
+    floor = [measure_turn(turn) for turn in beside]
+    return judge_measured(ordered, [measure_turn(turn) for turn in ordered], policy, seed, floor)
 
 
 def judge_measured(
-    turns: Sequence[GreedyTurn], measured: Sequence[TurnRegrets], policy: Policy, seed: int
+    turns: Sequence[GreedyTurn],
+    measured: Sequence[TurnRegrets],
+    policy: Policy,
+    seed: int,
+    beside: Sequence[TurnRegrets] = (),
 ) -> GreedyJudgement:
     """As `judge_greedy`, of turns whose regrets are known already (same order in both)."""
-    halves = split_of(measured, seed)
-    noise = calibrate(measured, halves, policy)
+    halves = split_of([*beside, *measured], seed)
+    noise = calibrate([*beside, *measured], halves, policy)
     judged = [judge_turn(t, m, noise) for t, m in zip(turns, measured, strict=True)]
     rate = judge_rate(measured, noise, halves, policy, seed)
     wrong, checked = _argmax(turns, policy)

@@ -153,6 +153,8 @@ def noise_bound(measured: Sequence[TurnRegrets], noise: NoiseByShape) -> Bound:
     tokens = {shape: noise[shape].tokens for shape in SHAPES}
     message = f"baseline against itself: {tokens['decode']} tokens in decode shape, "
     message += f"{tokens['prefill']} in prefill shape"
+    if verified := sum(turn.verify_tokens for turn in measured):
+        message += f"; {verified} of them the target's own in verify shape"
     if loud:
         message += f"; too noisy for single tokens ({'; '.join(loud)})"
     return Bound(

@@ -15,10 +15,13 @@ class GreedyTurn:
 
     * `candidate`, `baseline`: the two main captures.
     * `repeat`: the baseline's second capture of the same request (the A/A arm), if taken.
+    * `verify`: the target's capture of the same request in verify shape, all drafts rejected by
+      decree, if taken; what parts it from the baseline is the noise of verification.
     * `scored_candidate`: the candidate's output teacher-forced through the baseline; needed where
       the two outputs part, from the first divergence on at the latest.
     * `scored_baseline`: the baseline's own output teacher-forced through the baseline; wanted for
       a random sample of turns with at least as many tokens.
+    * `scored_verify`: the output in verify shape, as `scored_candidate`.
     * `own_tokens`: output index -> the baseline's own next token after the *candidate's* tokens
       before that index; wanted only where a first judgement lists a suspect.
     * `processing`: request parameters that change logits before the argmax
@@ -33,6 +36,8 @@ class GreedyTurn:
     repeat: Response | None = None
     scored_candidate: Scored | None = None
     scored_baseline: Scored | None = None
+    verify: Response | None = None
+    scored_verify: Scored | None = None
     own_tokens: Mapping[int, Token] = field(default_factory=dict)
     processing: tuple[str, ...] = ()
     processed_logprobs: bool = False
@@ -45,7 +50,8 @@ class TurnRegrets:
     `candidate` covers the candidate's tokens, `noise` the baseline's own. `unscored` counts
     candidate tokens that lack a score, `processed` those that cannot have one because raw scores
     of processed logits mean nothing. `divergence` is the index of the first differing token.
-    `not_judged` says why the turn holds no regrets at all.
+    `verify_tokens` counts the noise in verify shape, where that was measured. `not_judged` says why
+    the turn holds no regrets at all.
     """
 
     session: str
@@ -56,6 +62,7 @@ class TurnRegrets:
     repeat_divergence: int | None = None
     unscored: int = 0
     processed: int = 0
+    verify_tokens: int = 0
     not_judged: str | None = None
 
     @property
@@ -75,15 +82,17 @@ def measure_turn(turn: GreedyTurn) -> TurnRegrets:
     repeat_divergence = None
     if turn.repeat is not None and turn.repeat.token_ids is not None:
         repeat_divergence = first_divergence(turn.repeat.token_ids, theirs)
+    noise = () if turn.processing else _noise_parts(turn, repeat_divergence)
     return TurnRegrets(
         session=turn.session,
         turn=turn.turn,
         candidate=parts,
-        noise=() if turn.processing else _noise_parts(turn, repeat_divergence),
+        noise=noise,
         divergence=divergence,
         repeat_divergence=repeat_divergence,
         unscored=unscored,
         processed=processed,
+        verify_tokens=0 if turn.verify is None else sum(len(part) for part in noise),
     )
 
 
@@ -128,16 +137,40 @@ def _reaches(scored: Scored | None, index: int) -> bool:
 
 
 def _noise_parts(turn: GreedyTurn, repeat_divergence: int | None) -> tuple[Regrets, ...]:
-    """Decode shape: the repeat seen by the first stream. Prefill shape: own tokens re-read."""
+    """Decode shape: the repeat seen by the first stream. Prefill shape: own tokens re-read.
+
+    Where the target was captured in verify shape, its tokens take the repeat's place: chosen in the
+    shape in which the candidate's are, and scored in the same.
+    """
     parts = []
-    if turn.repeat is not None and turn.repeat.status == 200 and turn.repeat.token_ids is not None:
-        free = stream_regrets(turn.repeat.token_ids, turn.baseline.tokens or (), repeat_divergence)
-        if free is not None:
-            parts.append(free)
+    if turn.verify is not None:
+        parts += _parts_of(turn, turn.verify, turn.scored_verify)
+    elif turn.repeat is not None:
+        parts += _free_part(turn, turn.repeat, repeat_divergence)
     if turn.scored_baseline is not None:
         _same_tokens(turn, turn.scored_baseline, turn.baseline.token_ids or (), "baseline")
         parts.append(scored_regrets(turn.scored_baseline, turn.scored_baseline.start))
     return tuple(parts)
+
+
+def _free_part(turn: GreedyTurn, again: Response, divergence: int | None) -> list[Regrets]:
+    """Up to the divergence, the baseline's own stream scores another capture of its."""
+    if again.status != 200 or again.token_ids is None:
+        return []
+    free = stream_regrets(again.token_ids, turn.baseline.tokens or (), divergence)
+    return [] if free is None else [free]
+
+
+def _parts_of(turn: GreedyTurn, verify: Response, scored: Scored | None) -> list[Regrets]:
+    """The capture in verify shape: free up to its divergence, teacher-forced beyond it."""
+    ids = verify.token_ids or ()
+    divergence = first_divergence(ids, turn.baseline.token_ids or ())
+    parts = _free_part(turn, verify, divergence)
+    covered = sum(len(part) for part in parts)
+    if scored is not None and _reaches(scored, covered) and covered < len(ids):
+        _same_tokens(turn, scored, ids, "target in verify shape")
+        parts.append(scored_regrets(scored, covered))
+    return parts
 
 
 def _same_tokens(turn: GreedyTurn, scored: Scored, ids: tuple[int, ...], name: str) -> None:
@@ -152,9 +185,10 @@ def _same_tokens(turn: GreedyTurn, scored: Scored, ids: tuple[int, ...], name: s
 def excused(turn: GreedyTurn, index: int, hard: float) -> bool:
     """Whether the baseline shows as large a regret itself at the candidate's prefix.
 
-    It does where (a) its own next token there is the candidate's, (b) its repeat emitted a token
-    there that its first stream finds as unlikely, or (c) its own token is as unlikely when
-    re-read. (b) and (c) can be known only up to the first divergence, where prefixes are equal.
+    It does where (a) its own next token there is the candidate's, (b) another capture of it (its
+    repeat, or the target in verify shape) emitted a token there that its first stream finds as
+    unlikely, or (c) its own token is as unlikely when re-read. (b) and (c) can be known only up to
+    the first divergence, where prefixes are equal.
     """
     candidate, baseline = turn.candidate.tokens or (), turn.baseline.tokens or ()
     own = turn.own_tokens.get(index)
@@ -163,14 +197,21 @@ def excused(turn: GreedyTurn, index: int, hard: float) -> bool:
     same = first_divergence(turn.candidate.token_ids or (), turn.baseline.token_ids or ())
     if (same is not None and index > same) or index >= len(baseline):
         return False
-    if turn.repeat is not None and turn.repeat.tokens is not None:
-        again = first_divergence(turn.repeat.token_ids or (), turn.baseline.token_ids or ())
-        if index < len(turn.repeat.tokens) and (again is None or again >= index):
-            seen = regret_at(baseline[index], turn.repeat.tokens[index].id)
-            if seen is not None and seen[0] > hard:
-                return True
+    if any(_shows(turn, again, index, hard) for again in (turn.repeat, turn.verify)):
+        return True
     scored = turn.scored_baseline
     if scored is None or index < scored.start:
         return False
     place = index - scored.start
     return bool(scored.best[place] - scored.logprobs[place] > hard)
+
+
+def _shows(turn: GreedyTurn, again: Response | None, index: int, hard: float) -> bool:
+    """Whether another capture emitted a token at `index` that the first stream finds unlikely."""
+    if again is None or again.tokens is None or index >= len(again.tokens):
+        return False
+    parted = first_divergence(again.token_ids or (), turn.baseline.token_ids or ())
+    if parted is not None and parted < index:
+        return False
+    seen = regret_at((turn.baseline.tokens or ())[index], again.tokens[index].id)
+    return seen is not None and seen[0] > hard

@@ -80,7 +80,7 @@ def _too_noisy(
     maximum: float | None, upper: float | None, tokens: int, hard: float, policy: Policy
 ) -> str | None:
     if policy.noise_tails == "heavy":
-        return "heavy tails are declared in the policy"
+        return "the target's noise has heavy tails (`noise_tails`)"
     if maximum is not None and maximum * policy.noise_scale > hard:
         return (
             f"the baseline's own regret reaches {maximum:.3g} nat; rounding {policy.noise_scale:g} "

@@ -66,10 +66,11 @@ class Policy(BaseModel):
         description="how much larger than the baseline's the candidate's rounding may be before a "
         "rate fails; at twice the scale, rate(g > x) is 2 rate(g > x / 2) of the baseline",
     )
-    noise_tails: Literal["light", "heavy"] = Field(
-        "light",
+    noise_tails: Literal["auto", "light", "heavy"] = Field(
+        "auto",
         description="`heavy` for MoE, FP8 and NVFP4 targets, where a flipped expert moves logits "
-        "by nats: then no single token condemns, the rate comparison decides",
+        "by nats: then no single token condemns, the rate comparison decides; `auto` reads the "
+        "target's config.json where it is at hand, and else is `light`",
     )
     exceedance_sessions: int = Field(
         3, ge=1, description="fewest sessions with an exceedance before the rate can fail"

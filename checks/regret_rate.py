@@ -56,7 +56,7 @@ def judge_rate(
     twice the baseline's scale has ``rate(g > x) = 2 rate_A(g > x / 2)`` wherever gaps between the
     two best tokens are spread evenly near zero, so it never fails. What lies between is open.
     """
-    sessions, split = tested_sessions(halves, noise)
+    sessions, split = tested_sessions(measured, halves, noise)
     table = rate_table(measured, sessions, noise)
     if table.candidate_tokens.sum() == 0:
         nothing = "no candidate token was judged"

@@ -45,18 +45,22 @@ def calibrate(measured: Sequence[TurnRegrets], halves: Halves, policy: Policy) -
     return noise
 
 
-def tested_sessions(halves: Halves, noise: NoiseByShape) -> tuple[list[str], str]:
-    """Sessions whose rates are tested, and why these.
+def tested_sessions(
+    measured: Sequence[TurnRegrets], halves: Halves, noise: NoiseByShape
+) -> tuple[list[str], str]:
+    """Sessions whose rates are tested, of those that `measured` holds, and why these.
 
     Where a bound was learned from the calibration half, only the other half may test it. Where
     both shapes use the constant floors nothing was learned, and every session tests.
     """
+    here = {turn.session for turn in measured if turn.not_judged is None}
     if any(floor.calibrated for floor in noise.values()):
-        return sorted(halves.test), (
+        test = sorted(halves.test & here)
+        return test, (
             f"bounds calibrated on {len(halves.calibration)} sessions, rates tested on the other "
-            f"{len(halves.test)}"
+            f"{len(test)}"
         )
-    every = sorted(halves.calibration | halves.test)
+    every = sorted((halves.calibration | halves.test) & here)
     return every, (
         "too few A/A tokens to calibrate: constant bounds, rates tested on all "
         f"{len(every)} sessions"

@@ -93,9 +93,11 @@ def _counted(errors: Sequence[Finding]) -> list[str]:
 
 
 def _place(finding: Finding) -> str:
+    arm = finding.detail.get("arm")
     where = [
         f"{name} {value}"
         for name, value in (
+            ("arm", None if arm == "main" else arm),
             ("session", finding.session),
             ("turn", finding.turn),
             ("token", finding.token),

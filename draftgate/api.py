@@ -42,6 +42,7 @@ def gate(
     candidate_urls: Iterable[str] = (),
     concurrency: int | None = None,
     max_sessions: int | None = None,
+    arms: str | None = None,
     db: File | None = None,
     resume: str | None = None,
     reporter: "Reporter | None" = None,
@@ -65,6 +66,7 @@ def gate(
         sessions=sessions,
         concurrency=concurrency,
         max_sessions=max_sessions,
+        arms=arms,
         db=db,
         urls={"baseline": baseline_urls, "candidate": candidate_urls},
     )

@@ -11,6 +11,10 @@
     [candidate]
     speculative_config = { method = "eagle3", model = "…", num_speculative_tokens = 3 }
 
+    [[arms]]                       # a quarter of the sessions again, sixteen at a time
+    name = "c16"
+    concurrency = 16
+
     [policy]
     rate_margin = 1e-4
 
@@ -20,7 +24,7 @@ A path is launched from `[server]` unless it names `urls`; then it is attached.
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from checks.policy import Policy
 
@@ -29,6 +33,58 @@ class Section(BaseModel):
     """A table of the file: frozen, and an unknown key is an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+OWN_ARMS = frozenset({"main", "aa", "plain", "verify", "candidate", "baseline"})
+"""Names that the gate's own arms and comparisons have."""
+
+
+class ArmSection(Section):
+    """`[[arms]]`: a further arm: some of the turns again, on both paths, under another load."""
+
+    name: str = Field(
+        pattern=r"^[a-z0-9][a-z0-9.-]{0,31}$",
+        description="what reports, journals and the store call it",
+    )
+    concurrency: int | None = Field(
+        None, ge=1, description="sessions replayed side by side; default is `run.concurrency`"
+    )
+    share: float = Field(
+        0.25,
+        gt=0,
+        le=1,
+        description="share of the sessions, drawn by `run.seed`; at least `concurrency` of them",
+    )
+    max_sessions: int | None = Field(None, ge=1, description="at most so many sessions")
+    max_turns: int | None = Field(
+        None, ge=1, description="at most so many turns, the first ones of every session"
+    )
+    repeat: bool = Field(
+        True,
+        description="the baseline replays it twice: rates only compare at the same concurrency, so "
+        "without its own repeat an arm's regret rate is not judged",
+    )
+    prefix_cache: bool = Field(
+        True, description="false: each turn has a cache salt of its own, so that nothing is reused"
+    )
+    small_kv: bool = Field(
+        False,
+        description="servers of its own with room for little more than its longest turn, so that "
+        "turns preempt each other; launched paths only",
+    )
+
+    @field_validator("name")
+    @classmethod
+    def _is_free(cls, name: str) -> str:
+        if name in OWN_ARMS or name.endswith("-aa") or "rerun" in name:
+            raise ValueError(f"an arm of the gate itself is called {name}; take another name")
+        return name
+
+    @model_validator(mode="after")
+    def _can_preempt(self) -> "ArmSection":
+        if self.small_kv and self.concurrency == 1:
+            raise ValueError("a single turn is never preempted; raise `concurrency`")
+        return self
 
 
 class RunSection(Section):
@@ -51,6 +107,16 @@ class RunSection(Section):
     max_turns: int | None = Field(None, ge=1, description="replay at most so many turns in all")
     plain_share: float = Field(
         0.1, ge=0, le=1, description="share of sessions also replayed without ids and logprobs"
+    )
+    arms: Literal["none", "listed", "all"] = Field(
+        "listed",
+        description="further arms: `none`, those `listed` in `[[arms]]`, or `all`, the ready-made "
+        "ones too (docs/arms.md)",
+    )
+    verify_floor: Literal["auto", "on", "off"] = Field(
+        "auto",
+        description="noise floor in verify shape: a third server that drafts and accepts nothing "
+        "(vLLM on a GPU, launched paths); `auto` where `policy.noise_tails` is heavy",
     )
     seed: int = Field(0, description="seed of every random draw of the judgement")
     timeout_s: float = Field(600, gt=0, description="longest wait for one turn, in seconds")
@@ -103,6 +169,7 @@ class Config(Section):
     baseline: PathSection = PathSection()
     candidate: CandidateSection = CandidateSection()
     reference: ReferenceSection = ReferenceSection()
+    arms: tuple[ArmSection, ...] = ()
     policy: Policy = Policy()
 
     @model_validator(mode="after")
@@ -114,7 +181,32 @@ class Config(Section):
                 )
         if not self.candidate.urls and not self.candidate.speculative_config:
             raise ValueError("[candidate] is launched but has no `speculative_config`")
+        if self.candidate.speculative_config.get("rejection_sample_method") == "synthetic":
+            raise ValueError(
+                "[candidate] accepts drafts by decree (rejection_sample_method is synthetic), "
+                "which changes the output by design"
+            )
         return self
+
+    @model_validator(mode="after")
+    def _arms_can_run(self) -> "Config":
+        names = [arm.name for arm in self.arms]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"two [[arms]] are called {name}")
+        if self.run.verify_floor == "on" and not self.launched:
+            raise ValueError("`verify_floor` needs a server of its own, and a path is attached")
+        for arm in self.arms:
+            if arm.small_kv and not self.launched:
+                raise ValueError(
+                    f"arm {arm.name}: `small_kv` needs servers of its own, and a path is attached"
+                )
+        return self
+
+    @property
+    def launched(self) -> bool:
+        """Whether the gate launches the servers of both paths."""
+        return not (self.baseline.urls or self.candidate.urls)
 
 
 DEFAULT_FILE = Path("draftgate.toml")

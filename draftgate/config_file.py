@@ -4,7 +4,7 @@ import difflib
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
@@ -60,8 +60,12 @@ def _names_at(location: list[str]) -> Iterator[str]:
     """The valid keys of the table at `location`."""
     model: type[BaseModel] = Config
     for part in location:
+        if part.isdecimal():
+            continue
         annotation = model.model_fields[part].annotation if part in model.model_fields else None
-        if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
+        kinds = (annotation, *get_args(annotation))
+        found = [k for k in kinds if isinstance(k, type) and issubclass(k, BaseModel)]
+        if not found:
             return
-        model = annotation
+        model = found[0]
     yield from model.model_fields

@@ -3,6 +3,8 @@
 Run ``python -m draftgate.config_reference`` to print it; a test compares the page with this.
 """
 
+from typing import get_args
+
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
@@ -19,23 +21,32 @@ def reference() -> str:
     """The page: one table per section, one row per key (name, type, default, meaning)."""
     parts = [HEAD]
     for name, info in Config.model_fields.items():
-        model = info.annotation
-        assert isinstance(model, type)
-        assert issubclass(model, BaseModel)
+        model, repeated = _section(info)
+        title = f"[[{name}]]" if repeated else f"[{name}]"
         summary = (model.__doc__ or "").strip().split("\n\n")[0].replace("\n", " ")
         parts.append(
-            f"## `[{name}]`\n\n{summary}\n\n| key | type | default | meaning |\n|---|---|---|---|"
+            f"## `{title}`\n\n{summary}\n\n| key | type | default | meaning |\n|---|---|---|---|"
         )
         parts += [_row(key, field) for key, field in model.model_fields.items()]
         parts.append("")
     return "\n".join(parts)
 
 
+def _section(info: FieldInfo) -> tuple[type[BaseModel], bool]:
+    """The model of a section, and whether the file may hold several of it."""
+    kinds = [kind for kind in get_args(info.annotation) if kind is not ...]
+    (model,) = kinds or [info.annotation]
+    assert isinstance(model, type)
+    assert issubclass(model, BaseModel)
+    return model, bool(kinds)
+
+
 def _row(key: str, field: FieldInfo) -> str:
     kind = str(field.annotation).replace("typing.", "").replace("|", "or")
     kind = kind.removeprefix("<class '").removesuffix("'>")
     default = field.get_default(call_default_factory=True)
-    return f"| `{key}` | {kind} | `{default!r}` | {field.description or ''} |"
+    shown = "required" if field.is_required() else f"`{default!r}`"
+    return f"| `{key}` | {kind} | {shown} | {field.description or ''} |"
 
 
 if __name__ == "__main__":

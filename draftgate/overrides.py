@@ -13,6 +13,7 @@ def overrides(
     sessions: Iterable[str | PathLike[str]] = (),
     concurrency: int | None = None,
     max_sessions: int | None = None,
+    arms: str | None = None,
     db: str | PathLike[str] | None = None,
     urls: dict[str, Iterable[str]] | None = None,
 ) -> Overrides:
@@ -24,6 +25,7 @@ def overrides(
         "sessions": tuple(fspath(session) for session in sessions) or None,
         "concurrency": concurrency,
         "max_sessions": max_sessions,
+        "arms": arms,
         "db": None if db is None else fspath(db),
     }
     changed: Overrides = {"run": {key: value for key, value in run.items() if value is not None}}

@@ -41,6 +41,7 @@ METRICS = {
 """Field -> metric, of `vllm/v1/metrics/loggers.py` and `vllm/v1/spec_decode/metrics.py`."""
 
 PER_POSITION = "vllm:spec_decode_num_accepted_tokens_per_pos_total"
+WANTED = (*METRICS.values(), PER_POSITION)
 
 
 class MetricsSampler:
@@ -119,8 +120,12 @@ class MetricsSampler:
 
 
 def server_sample(path: str, arm: str, url: str, at: float, text: str) -> ServerSample:
-    """The sample in one answer of ``/metrics``; several engines of a server are summed up."""
-    samples = parse_metrics(text)
+    """The sample in one answer of ``/metrics``; several engines of a server are summed up.
+
+    Only the lines that are wanted are parsed: the arm's own reads wait meanwhile.
+    """
+    lines = [line for line in text.splitlines() if line.startswith(WANTED)]
+    samples = parse_metrics("\n".join(lines))
     values = {field: total(samples, metric) for field, metric in METRICS.items()}
     engines = sum(sample.name == METRICS["kv_cache_use"] for sample in samples)
     if values["kv_cache_use"] is not None and engines > 1:

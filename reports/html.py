@@ -19,7 +19,7 @@ from checks.findings import CODES
 from reports.inert import visible
 from reports.number import ABSENT, estimate, interval, moment, number
 from reports.store import Store
-from reports.summary import Row, Summary
+from reports.summary import Row, Summary, break_even
 from reports.token_view import MOST_TURNS, TokenView, token_views, worst_first
 
 SHOWN_PER_CODE = 20
@@ -66,6 +66,7 @@ def page(summary: Summary, views: Sequence[TokenView]) -> str:
         shown_per_code=SHOWN_PER_CODE,
         meanings={name: code.meaning for name, code in CODES.items()},
         most_metrics=MOST_METRICS,
+        break_even=break_even(summary),
         path_facts=[f for f in PATH_FACTS if any(p[f] is not None for p in summary["paths"])],
         **_acceptance(summary),
     )

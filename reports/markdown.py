@@ -7,7 +7,7 @@ import re
 
 from reports.inert import one_line
 from reports.number import interval, moment, number
-from reports.summary import Row, Summary
+from reports.summary import Row, Summary, break_even
 
 MOST_LINES = 60
 MOST_REASONS = 6
@@ -94,8 +94,15 @@ def _acceptance(summary: Summary) -> list[str]:
 
 def _speed(summary: Summary) -> list[str]:
     whole = [r for r in summary["speedup"] if r["context_band"] is None]
-    return [
+    lines = [
         f"Time per output token: {number(r['tpot_speedup'], '×')} quicker"
         f" ({interval(r['low'], r['high'])}) over {number(r['turns'])} turns."
         for r in whole
     ]
+    if len(summary["curve"]) < 2:
+        return lines
+    points = [
+        f"{number(p['concurrency'])}: {number(p['tpot_speedup'], '×')} ({p['state']})"
+        for p in summary["curve"]
+    ]
+    return [*lines, f"By concurrency: {', '.join(points)}; {break_even(summary)}."]

@@ -30,6 +30,9 @@ QUERIES: dict[str, str] = {
     " from step_sums where run = $run and dimension = 'accepted'"
     " group by all order by path, arm, length",
     "speedup": "from v_speedup where run = $run order by context_band is not null, context_band",
+    "curve": "from v_speedup_by_concurrency where run = $run order by concurrency, arm",
+    "break_even": "select value from metrics where run = $run and name = 'break_even_concurrency'",
+    "load": "from v_server_load where run = $run order by arm, path",
     "streams": "from v_stream_integrity where run = $run order by path, arm",
     "tool_success": "from v_tool_success where run = $run",
     "divergences": "from v_divergences where run = $run and comparison = 'candidate'",
@@ -89,3 +92,13 @@ def read_summary(store: Store, run: str) -> Summary:
     (row,) = store.rows("from runs where run = ?", [run])
     sections = {name: store.rows(sql.replace("$run", "?"), [run]) for name, sql in QUERIES.items()}
     return Summary(row, sections)
+
+
+def break_even(summary: Summary) -> str:
+    """Where speculation stops paying, in words."""
+    known = [row["value"] for row in summary["break_even"]]
+    if not known:
+        return "break-even not measured"
+    if known[0] is None:
+        return "it pays at every concurrency measured"
+    return f"break-even at about {known[0]:.1f} sessions"

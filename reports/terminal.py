@@ -4,6 +4,7 @@ FAIL  run 20260526-0930-ab12
   ✗ GREEDY_DIVERGENCE in 2 turns
 """
 
+from collections import Counter
 from collections.abc import Iterator
 
 from rich import box
@@ -13,10 +14,11 @@ from rich.text import Text
 
 from reports.inert import one_line
 from reports.number import interval, moment, number
-from reports.summary import Row, Summary
+from reports.summary import Row, Summary, break_even
 
 COLOURS = {"pass": "green", "fail": "red", "inconclusive": "yellow", "invalid": "magenta"}
 MOST_FINDINGS = 12
+NOT_APPLICABLE = "not_applicable"
 
 
 def print_summary(summary: Summary, console: Console) -> None:
@@ -37,15 +39,22 @@ def parts(summary: Summary) -> Iterator[RenderableType]:
     if run["power"]:
         yield Text("  " + one_line(run["power"], 400), style="dim")
     yield _bounds(summary)
+    yield from _not_applicable(summary)
     yield _controls(summary)
     yield from _findings(summary)
     if summary["boundaries"]:
         yield _acceptance(summary)
     yield _forks(summary)
+    if len(summary["curve"]) > 1:
+        yield _curve(summary)
+    for note in run["notes"] or ():
+        yield Text("Note: " + one_line(note, 400))
 
 
 def _table(title: str, *columns: str) -> Table:
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(
+        title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0)
+    )
     for i, column in enumerate(columns):
         table.add_column(column, justify="left" if i == 0 else "right", no_wrap=i == 0)
     return table
@@ -53,17 +62,25 @@ def _table(title: str, *columns: str) -> Table:
 
 def _bounds(summary: Summary) -> Table:
     table = _table("Bounds", "bound", "state", "value", "95% limits", "margin", "noise floor")
-    table.columns[1].no_wrap = True
+    table.columns[1].no_wrap = table.columns[3].no_wrap = True
     for b in summary["bounds"]:
+        if b["state"] == NOT_APPLICABLE:
+            continue
         table.add_row(
             Text(one_line(b["name"])),
-            b["state"].replace("_", " "),
+            b["state"],
             number(b["value"], b["unit"]),
             interval(b["low"], b["high"], b["unit"]),
             number(b["margin"], _only_share(b["unit"])),
             number(b["noise_floor"], _only_share(b["unit"])),
         )
     return table
+
+
+def _not_applicable(summary: Summary) -> Iterator[Text]:
+    names = [one_line(b["name"]) for b in summary["bounds"] if b["state"] == NOT_APPLICABLE]
+    if names:
+        yield Text(f"Bounds that do not apply: {', '.join(names)}")
 
 
 def _controls(summary: Summary) -> Text:
@@ -75,8 +92,9 @@ def _controls(summary: Summary) -> Text:
 
 
 def _findings(summary: Summary) -> Iterator[RenderableType]:
-    """Errors and warnings; what is only information is counted."""
-    shown, listed = summary.pressing, summary.pressing[:MOST_FINDINGS]
+    """Errors and warnings; flaws of both paths, and what is only information, are counted."""
+    shown = [f for f in summary.pressing if not f["baseline_too"]]
+    listed = shown[:MOST_FINDINGS]
     if listed:
         of_all = f"the first {len(listed)} of " if len(listed) < len(shown) else ""
         table = _table(f"Findings ({of_all}{len(shown)})", "code", "severity", "where", "what")
@@ -87,7 +105,11 @@ def _findings(summary: Summary) -> Iterator[RenderableType]:
             where, what = one_line("/".join(parts), 60), one_line(f["message"], 200)
             table.add_row(f["code"], f["severity"], Text(where, overflow="fold"), Text(what))
         yield table
-    rest = len(summary["findings"]) - len(shown)
+    both = Counter(f["code"] for f in summary.pressing if f["baseline_too"])
+    if both:
+        counts = ", ".join(f"{code} x {n}" for code, n in both.items())
+        yield Text(f"The baseline shows these too, so they are not held against it: {counts}")
+    rest = len(summary["findings"]) - len(summary.pressing)
     if rest:
         yield Text(f"{rest} further findings are information: draftgate query findings")
 
@@ -128,6 +150,24 @@ def _forks(summary: Summary) -> Table:
     for f in summary["forks"]:
         counts = (f[c] for c in ("turns", "judged", "tokens", "forks", "near_ties", "hard"))
         table.add_row(f["comparison"], *map(number, counts), number(f["max_regret"], "nat"))
+    return table
+
+
+def _curve(summary: Summary) -> Table:
+    table = _table(
+        f"Speed by concurrency: baseline / candidate time per output token; {break_even(summary)}",
+        *("concurrency", "in flight", "turns", "speed-up", "95% interval", "", "time to first"),
+    )
+    for p in summary["curve"]:
+        table.add_row(
+            number(p["concurrency"]),
+            number(p["in_flight"]),
+            number(p["turns"]),
+            number(p["tpot_speedup"], "×"),
+            interval(p["low"], p["high"]),
+            p["state"],
+            number(p["ttft_speedup"], "×"),
+        )
     return table
 
 

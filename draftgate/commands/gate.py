@@ -22,6 +22,11 @@ import click
 )
 @click.option("--concurrency", type=click.IntRange(min=1), help="Sessions replayed side by side.")
 @click.option("--max-sessions", type=click.IntRange(min=1), help="Replay at most so many sessions.")
+@click.option(
+    "--arms",
+    type=click.Choice(["none", "listed", "all"]),
+    help="Further arms: none, those listed in the configuration, or the ready-made ones too.",
+)
 @click.option("--resume", metavar="RUN", help="Go on with an interrupted run of this id.")
 @click.option("--db", type=click.Path(), help="The DuckDB store.")
 @click.option("--json", "as_json", is_flag=True, help="One machine-readable object on stdout.")
@@ -32,6 +37,7 @@ def command(
     candidate_url: tuple[str, ...],
     concurrency: int | None,
     max_sessions: int | None,
+    arms: str | None,
     resume: str | None,
     db: str | None,
     as_json: bool,
@@ -54,6 +60,7 @@ def command(
         candidate_urls=candidate_url,
         concurrency=concurrency,
         max_sessions=max_sessions,
+        arms=arms,
         db=db,
         resume=resume,
         reporter=reporter(),

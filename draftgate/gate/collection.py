@@ -4,14 +4,17 @@
 
 ``main`` are the judged captures, ``aa`` is the baseline against itself (the noise floor), and
 ``plain`` replays a share of the sessions as users send them, without token ids and logprobs.
-Every arm has its own cache salt, so that none profits from another's prefix cache.
+Further arms (`draftgate.gate.arms`) follow. Every arm has its own cache salt, so that none profits
+from another's prefix cache, and while it runs the servers' metrics are sampled.
 """
 
 import asyncio
 import random
+import zlib
 from collections.abc import Callable, Sequence
 
 from draftgate.config import Config
+from draftgate.gate.arms import Arm, further_arms
 from draftgate.gate.folder import RunFolder
 from draftgate.gate.paths import OpenPath
 from draftgate.progress import Reporter
@@ -19,12 +22,14 @@ from replay.arm import ArmPlan, ArmResult, run_arm
 from replay.endpoint import Endpoint
 from replay.facts import gather_facts
 from replay.fit import Fitted, fit_turns
+from replay.gpu import GpuReader
 from replay.job import Job, SessionJobs
 from replay.request import gate_request, plain_request
+from replay.sampler import MetricsSampler
 from traces.path_facts import PathFacts
 
 ARMS_OF = {"candidate": ("main", "plain"), "baseline": ("main", "aa", "plain")}
-"""The arms of each path, in the order they run."""
+"""The arms that every run has of each path, in the order they run."""
 
 WARM_UP = ({"role": "user", "content": "Count to three."},)
 WARM_UP_TOKENS = 16
@@ -38,6 +43,8 @@ class Collector:
         self.folder = folder
         self.reporter = reporter
         self.results: dict[tuple[str, str], ArmResult] = {}
+        self.arms = further_arms(config)
+        self.gpu = GpuReader()
 
     def facts(self, path: OpenPath) -> list[PathFacts]:
         """What every server of a path says of itself; asking also warms it up."""
@@ -105,6 +112,22 @@ class Collector:
             chosen = self.plain_sessions(chats) if arm == "plain" else chats
             if chosen:
                 self.run_arm(path, arm, chosen, limits, self.config.run.concurrency)
+        for further in self.arms:
+            if not further.small_kv:
+                self.run_further(path, further, chats, limits)
+
+    def run_further(
+        self,
+        path: OpenPath,
+        arm: Arm,
+        chats: Sequence[SessionJobs],
+        limits: dict[tuple[str, str], int],
+    ) -> None:
+        """A further arm, and on the baseline its repeat."""
+        fitting = [[j for j in session if (j.session, j.turn) in limits] for session in chats]
+        chosen = arm.choose(fitting, self.config.run.seed)
+        for name in arm.names_on(path.name):
+            self.run_arm(path, name, chosen, limits, arm.concurrency, prefix_cache=arm.prefix_cache)
 
     def plain_sessions(self, chats: Sequence[SessionJobs]) -> list[SessionJobs]:
         """The share of the sessions that is also replayed as users send them; seeded."""
@@ -121,11 +144,13 @@ class Collector:
         chats: Sequence[SessionJobs],
         limits: dict[tuple[str, str], int],
         concurrency: int,
+        *,
+        prefix_cache: bool = True,
     ) -> None:
         """One arm, into its journal; finished turns are not sent again."""
         sessions = [
             [
-                self._job(path, arm, job, limits)
+                self._job(path, arm, job, limits, prefix_cache)
                 for job in session
                 if (job.session, job.turn) in limits
             ]
@@ -142,17 +167,40 @@ class Collector:
         )
         total = sum(len(session) for session in sessions)
         journal = self.folder.journal(path.name, arm)
-        with self.reporter.step(f"{path.name}: replaying ({arm})", total) as advance:
-            self.results[path.name, arm] = asyncio.run(
-                run_arm(plan, sessions, journal, progress=advance, check_alive=path.check_alive)
-            )
+        sampler = MetricsSampler(
+            path.name,
+            arm,
+            path.urls,
+            self.folder.samples(path.name, arm),
+            api_key=path.api_key,
+            gpu=self.gpu if path.server is not None else None,
+        )
 
-    def _job(self, path: OpenPath, arm: str, job: Job, limits: dict[tuple[str, str], int]) -> Job:
+        async def replay() -> ArmResult:
+            async with sampler:
+                return await run_arm(
+                    plan, sessions, journal, progress=advance, check_alive=path.check_alive
+                )
+
+        with self.reporter.step(f"{path.name}: replaying ({arm})", total) as advance:
+            self.results[path.name, arm] = asyncio.run(replay())
+
+    def _job(
+        self,
+        path: OpenPath,
+        arm: str,
+        job: Job,
+        limits: dict[tuple[str, str], int],
+        prefix_cache: bool,
+    ) -> Job:
         make: Callable[..., dict[str, object]] = plain_request if arm == "plain" else gate_request
+        salt = f"{self.folder.run}-{path.name}-{arm}"
+        if not prefix_cache:
+            salt += f"-{zlib.crc32(f'{job.session}/{job.turn}'.encode(errors='replace')):08x}"
         request = make(
             job.request,
             model=path.model,
-            cache_salt=f"{self.folder.run}-{path.name}-{arm}",
+            cache_salt=salt,
             max_tokens=limits[job.session, job.turn],
             seed=self.config.run.seed,
         )

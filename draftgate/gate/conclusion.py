@@ -70,4 +70,6 @@ def counts_of(record: Record, conclusion: Conclusion) -> dict[str, int]:
         "drafts": conclusion.acceptance.drafts,
         "unaligned_turns": sum(f.code == "UNALIGNED" for f in conclusion.findings),
     }
+    for found in record.further.values():
+        counts[f"tokens_judged[{found.arm.name}]"] = found.greedy.tokens
     return counts

@@ -1,30 +1,40 @@
-"""What the journals of a run hold, turn by turn: the last settled exchange of every arm."""
+"""What the journals of a run hold, turn by turn: the last settled exchange of every arm.
 
-from collections.abc import Iterator, Mapping
+Beside them: what the servers' metrics said while each arm ran.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 from draftgate.gate.folder import RunFolder
+from replay.sampler import read_samples
 from traces.capture import Capture, CaptureKey
 from traces.journal import JournalReader
 from traces.reassembly import response_of
 from traces.response import Response
+from traces.server_sample import ServerSample
 
 TurnId = tuple[str, str]
 """(session, turn)."""
 
-ARMS = (
+ArmKey = tuple[str, str]
+"""(path, arm)."""
+
+ARMS: tuple[ArmKey, ...] = (
     ("candidate", "main"),
     ("baseline", "main"),
     ("baseline", "aa"),
+    ("baseline", "verify"),
     ("candidate", "plain"),
     ("baseline", "plain"),
     ("candidate", "rerun-1"),
     ("candidate", "rerun-2"),
     ("candidate", "rerun-alone"),
 )
-"""Every arm a run may hold, as (path, arm)."""
+"""The arms that every run may hold; further ones are read after them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +76,13 @@ def exchange_of(capture: Capture) -> Exchange:
 
 @dataclass(slots=True)
 class Evidence:
-    """Exchanges by arm and turn; turns keep the order in which they were first answered."""
+    """Exchanges by arm and turn; turns keep the order in which they were first answered.
 
-    arms: dict[tuple[str, str], dict[TurnId, Exchange]] = field(default_factory=dict)
+    `samples` are readings of the servers' metrics by arm, oldest first.
+    """
+
+    arms: dict[ArmKey, dict[TurnId, Exchange]] = field(default_factory=dict)
+    samples: dict[ArmKey, list[ServerSample]] = field(default_factory=dict)
 
     def of(self, path: str, arm: str = "main") -> Mapping[TurnId, Exchange]:
         """The exchanges of one arm; empty where it did not run."""
@@ -87,11 +101,27 @@ def add_journal(evidence: Evidence, journal: Path) -> None:
         found[key.session, key.turn] = exchange_of(capture)
 
 
-def read_evidence(folder: RunFolder) -> Evidence:
-    """All arms of a run."""
+def most_in_flight(exchanges: Collection[Exchange]) -> int:
+    """Most requests that were in flight at the same time."""
+    ends = [(e.ended_at, -1) for e in exchanges]
+    events = sorted([*ends, *((e.sent_at, 1) for e in exchanges)])
+    return max(accumulate(step for _, step in events), default=1)
+
+
+def add_samples(evidence: Evidence, folder: RunFolder) -> None:
+    """Add the readings of the servers' metrics of every arm the evidence holds."""
+    for path, arm in evidence.arms:
+        file = folder.samples(path, arm)
+        if file.exists():
+            evidence.samples[path, arm] = read_samples(file)
+
+
+def read_evidence(folder: RunFolder, further: Sequence[ArmKey] = ()) -> Evidence:
+    """All arms of a run; `further` names those that not every run has."""
     evidence = Evidence()
-    for path, arm in ARMS:
+    for path, arm in (*ARMS, *further):
         journal = folder.journal(path, arm)
         if journal.exists():
             add_journal(evidence, journal)
+    add_samples(evidence, folder)
     return evidence

@@ -4,6 +4,7 @@
     run.json               what was planned: configuration, sessions, counts
     paths.json             what the servers said of themselves
     baseline-main-0.jsonl.zst, candidate-main-0.jsonl.zst, baseline-aa-0.jsonl.zst …  journals
+    baseline-main-samples.zst …   what /metrics said while each arm ran
     baseline.log, candidate.log                                                       server logs
     scores-0.jsonl.zst     teacher-forced scores
     cases/                 one case file per finding
@@ -53,6 +54,10 @@ class RunFolder:
     def journal(self, path: str, arm: str) -> Path:
         """Journal of one arm of one path."""
         return journal_path(self.root, path, arm)
+
+    def samples(self, path: str, arm: str) -> Path:
+        """What the servers' metrics said while that arm ran."""
+        return self.root / f"{path}-{arm}-samples.zst"
 
     def log(self, path: str) -> Path:
         """Log of a launched server."""

@@ -1,6 +1,7 @@
 """The main job, start to end.
 
-    plan -> candidate's arms -> baseline's arms -> questions to the baseline -> judge -> store
+    plan -> (noise floor in verify shape) -> candidate's arms -> baseline's arms
+         -> questions to the baseline -> re-runs -> (arms with a small KV cache) -> judge -> store
 
 The candidate runs first and the baseline last, because the baseline also scores. With
 ``order = "together"`` both servers are up at once; the arms still run one after the other, so that
@@ -17,8 +18,10 @@ from checks.equivalence import judge_greedy
 from draftgate.config import Config
 from draftgate.gate.collection import Collector
 from draftgate.gate.conclusion import conclude
-from draftgate.gate.evidence import read_evidence
+from draftgate.gate.fitting import fit_record
 from draftgate.gate.folder import RunFolder
+from draftgate.gate.further import judge_arm
+from draftgate.gate.noise_tails import settle_noise_tails
 from draftgate.gate.outcome import GateOutcome
 from draftgate.gate.paths import PATHS, OpenPath, open_paths
 from draftgate.gate.plan import Plan, make_plan
@@ -29,6 +32,8 @@ from draftgate.gate.reruns import run_again, suspicious_turns
 from draftgate.gate.sampled import LISTED, sampled_requests
 from draftgate.gate.scoring import scoring_requests
 from draftgate.gate.setup import read_drafter_configs
+from draftgate.gate.small_kv import run_small_kv
+from draftgate.gate.verify_floor import measure_verify_floor, wants_verify_floor
 from draftgate.progress import Reporter
 from reports.store import Store
 
@@ -51,7 +56,12 @@ def run_gate(config: Config, reporter: Reporter, resume: str | None = None) -> G
         folder=folder,
         started=started,
         reference=reference_rows(config),
+        arms=collector.arms,
     )
+    if config.server.model:
+        settle_noise_tails(record)
+    if wants_verify_floor(record.config, collector.gpu):
+        measure_verify_floor(collector, record, reporter)
     with _paths(record, reporter) as opener:
         _run_candidate(opener, collector, plan, record)
         with opener.open("baseline") as baseline:
@@ -63,7 +73,10 @@ def run_gate(config: Config, reporter: Reporter, resume: str | None = None) -> G
         if suspicious:
             with opener.open("candidate") as candidate:
                 run_again(collector, candidate, record, suspicious)
-            record.evidence = read_evidence(folder)
+    for arm in collector.arms:
+        if arm.small_kv:
+            run_small_kv(arm, collector, record, reporter)
+    record.read()
     record.ended = datetime.now(UTC)
     return conclude(record, reporter)
 
@@ -76,20 +89,15 @@ def _folder(config: Config, resume: str | None) -> RunFolder:
 def _run_candidate(opener: "_Opener", collector: Collector, plan: Plan, record: Record) -> None:
     with opener.open("candidate") as candidate:
         record.facts["candidate"] = collector.facts(candidate)
-        fitted = collector.fit(candidate, plan.jobs)
-        record.too_long = fitted.skipped
-        record.limits = {
-            (job.session, job.turn): int(job.request["max_tokens"])
-            for session in fitted.sessions
-            for job in session
-        }
+        settle_noise_tails(record)
+        fit_record(collector, record, candidate)
         collector.run_path(candidate, plan.jobs, record.limits)
 
 
 def _ask(record: Record, questioner: Questioner, reporter: Reporter) -> None:
     """Everything the baseline must be asked before its server is given up."""
     seed, policy = record.config.run.seed, record.config.policy
-    record.evidence = read_evidence(record.folder)
+    record.read()
     answers = record.answers
     turns = record.turns()
     questioner.score(scoring_requests(turns, seed), answers, "scoring")
@@ -106,6 +114,9 @@ def _ask(record: Record, questioner: Questioner, reporter: Reporter) -> None:
     requests = [request for plan in record.swaps for request in plan.to_score]
     questioner.score(requests, answers, "scoring planted faults")
     record.greedy_turns, record.greedy = turns, judged
+    for arm in record.arms:
+        if not arm.small_kv:
+            judge_arm(record, arm, questioner)
 
 
 class _Opener:

@@ -10,10 +10,18 @@ from checks.findings import Finding, in_report_order
 from checks.power import power_statement
 from checks.sampled import judge_sampled
 from checks.speed import SpeedEstimate, SpeedPair, compare_speed
+from checks.speed_curve import CurvePoint
 from checks.tool_outcome import tool_pair
 from checks.verdict import Verdict, decide
 from checks.vllm_ngram import ngram_proposer
 from draftgate.gate.acceptance import Acceptance, judge_acceptance
+from draftgate.gate.arm_judgement import (
+    ArmJudgement,
+    Reader,
+    arm_notes,
+    judge_further,
+    speed_curve,
+)
 from draftgate.gate.evidence import TurnId
 from draftgate.gate.judging import PairJudgements, judge_controls, judge_pairs, with_policy
 from draftgate.gate.pairs import LivePair, main_pairs, plain_pairs
@@ -21,6 +29,7 @@ from draftgate.gate.reading import Reading, read_exchange
 from draftgate.gate.record import Record
 from draftgate.gate.reruns import labelled, recurrences
 from draftgate.gate.sampled import sampled_turns
+from draftgate.gate.server_load import counter_findings
 from draftgate.gate.setup import (
     SetUp,
     judge_setup,
@@ -43,6 +52,9 @@ class Conclusion:
     speed: tuple[SpeedEstimate, ...]
     controls: tuple[ControlResult, ...]
     readings: dict[TurnId, Reading]
+    further: tuple[ArmJudgement, ...]
+    curve: tuple[CurvePoint, ...]
+    notes: tuple[str, ...]
 
 
 def judge(record: Record) -> Conclusion:
@@ -80,18 +92,32 @@ def judge(record: Record) -> Conclusion:
         seed,
     )
     controls = (*planted, judge_temperature_control(drawn, policy, seed))
+    reader = Reader(family, drafting, server, propose)
+    further = tuple(judge_further(record, found, reader) for found in record.further.values())
+    curve = speed_curve(record, seed)
     whole = [
         *setup.findings,
         *labelled(greedy.findings, recurrences(record, greedy.findings)),
         *sampled.findings,
         *acceptance.findings,
         *behaviour.findings,
+        *counter_findings(record),
     ]
     findings = in_report_order(
-        [*judged.findings, *(with_policy(finding, policy) for finding in whole)]
+        [
+            *judged.findings,
+            *(with_policy(finding, policy) for finding in whole),
+            *(finding for arm in further for finding in arm.findings),
+        ]
     )
     verdict = decide(
-        bounds=(*greedy.bounds, *sampled.bounds, behaviour.bound, *acceptance.bounds),
+        bounds=(
+            *greedy.bounds,
+            *sampled.bounds,
+            behaviour.bound,
+            *acceptance.bounds,
+            *(bound for arm in further for bound in arm.bounds),
+        ),
         findings=findings,
         controls=controls,
         power=[_power(record, acceptance)],
@@ -102,12 +128,15 @@ def judge(record: Record) -> Conclusion:
         tuple(findings),
         setup,
         judged,
-        tuple(pairs),
+        (*pairs, *(pair for arm in further for pair in arm.live_pairs)),
         acceptance,
         behaviour,
         compare_speed(_speed_pairs(record), seed),
         controls,
         readings,
+        further,
+        curve,
+        tuple(arm_notes(record, curve)),
     )
 
 

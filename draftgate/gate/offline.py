@@ -8,12 +8,15 @@ from pathlib import Path
 from checks.controls.swap import plan_hard_swap, plan_soft_swaps
 from checks.equivalence import judge_greedy
 from checks.findings import ERROR
-from draftgate.config import Config
+from draftgate.config import OWN_ARMS, Config
 from draftgate.config_file import read_config
+from draftgate.gate.arms import Arm, further_arms
 from draftgate.gate.conclusion import counts_of
-from draftgate.gate.evidence import Evidence, add_journal
+from draftgate.gate.evidence import Evidence, add_journal, add_samples, most_in_flight
 from draftgate.gate.folder import RunFolder
+from draftgate.gate.further import judge_arm
 from draftgate.gate.judgement import judge
+from draftgate.gate.noise_tails import settle_noise_tails
 from draftgate.gate.outcome import GateOutcome
 from draftgate.gate.plan import Plan
 from draftgate.gate.record import Record
@@ -40,13 +43,17 @@ def judge_journals(files: Sequence[Path], config_file: Path | None) -> GateOutco
         record.answers.scores = read_scores(folder.scores) | read_scores(
             folder.scores, width=LISTED
         )
-    seed, policy = config.run.seed, config.policy
+    settle_noise_tails(record)
+    seed, policy = config.run.seed, record.config.policy
     record.greedy_turns = record.turns()
     record.greedy = judge_greedy(record.greedy_turns, policy, seed)
     record.swaps = (
         plan_hard_swap(record.greedy_turns, record.greedy),
         plan_soft_swaps(record.greedy_turns, record.greedy, policy, seed),
     )
+    record.arms = _further(config, evidence)
+    for arm in record.arms:
+        judge_arm(record, arm)
     conclusion = judge(record)
     return GateOutcome(
         run=folder.run,
@@ -66,6 +73,18 @@ def _config(file: Path | None) -> Config:
     return Config.model_construct()
 
 
+def _further(config: Config, evidence: Evidence) -> tuple[Arm, ...]:
+    """The further arms that both paths replayed; what the configuration does not tell of one is
+    read off its captures."""
+    known = {arm.name: arm for arm in further_arms(config)}
+    both = {arm for path, arm in evidence.arms if path == "candidate"}
+    both &= {arm for path, arm in evidence.arms if path == "baseline"}
+    return tuple(
+        known.get(name) or Arm(name, most_in_flight(evidence.of("candidate", name).values()))
+        for name in sorted(both - OWN_ARMS)
+    )
+
+
 def _evidence(files: Sequence[Path]) -> Evidence:
     evidence = Evidence()
     named = {file.resolve() for file in files}
@@ -76,6 +95,7 @@ def _evidence(files: Sequence[Path]) -> Evidence:
     for file in sorted(named | beside):
         if not file.name.startswith("scores"):
             add_journal(evidence, file)
+    add_samples(evidence, RunFolder(files[0].resolve().parent))
     for path in ("baseline", "candidate"):
         if not evidence.of(path):
             raise InputError(

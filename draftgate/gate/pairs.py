@@ -44,10 +44,11 @@ def main_pairs(
     readings: Mapping[TurnId, Reading],
     server: ServerFacts,
     hard_bound: float,
+    arm: str = "main",
 ) -> Iterator[LivePair]:
     """The judged arms; stalls are left to the plain arm, whose stream is the users'."""
-    baseline = evidence.of("baseline")
-    exchanges = evidence.of("candidate")
+    baseline = evidence.of("baseline", arm)
+    exchanges = evidence.of("candidate", arm)
     beside = _Neighbourhood(list(exchanges.values()))
     for turn, exchange in exchanges.items():
         if turn not in baseline:
@@ -56,7 +57,7 @@ def main_pairs(
         steps = reading.steps
         yield LivePair(
             turn,
-            "main",
+            arm,
             pair_of_responses(
                 exchange.request,
                 _answered(baseline[turn]),

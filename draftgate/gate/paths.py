@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
@@ -56,11 +56,20 @@ def server_spec(config: Config, name: str, cpus: tuple[int, ...] | None = None) 
     )
 
 
+def _unchanged(spec: ServerSpec) -> ServerSpec:
+    return spec
+
+
 @contextmanager
 def open_paths(
-    config: Config, names: Sequence[str], folder: RunFolder, reporter: Reporter
+    config: Config,
+    names: Sequence[str],
+    folder: RunFolder,
+    reporter: Reporter,
+    change: Callable[[ServerSpec], ServerSpec] = _unchanged,
 ) -> Iterator[dict[str, OpenPath]]:
-    """Paths that are ready for requests, by name; servers start side by side.
+    """Paths that are ready for requests, by name; servers start side by side, each as `change`
+    makes it.
 
     Launched servers are ended when the context is left, whatever the reason. Raises ServerError
     where a server does not start or an attached one does not answer.
@@ -70,7 +79,7 @@ def open_paths(
     with ExitStack() as stack:
         servers = {
             name: stack.enter_context(
-                Server(server_spec(config, name, shares[name]), folder.log(name))
+                Server(change(server_spec(config, name, shares[name])), folder.log(name))
             )
             for name in launched
         }

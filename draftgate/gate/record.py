@@ -9,7 +9,8 @@ from checks.greedy_judgement import GreedyJudgement
 from checks.greedy_turn import GreedyTurn
 from checks.profile_row import ProfileRow
 from draftgate.config import Config
-from draftgate.gate.evidence import Evidence, TurnId
+from draftgate.gate.arms import MAIN, Arm, main_arm
+from draftgate.gate.evidence import Evidence, TurnId, read_evidence
 from draftgate.gate.folder import RunFolder
 from draftgate.gate.plan import Plan
 from draftgate.gate.turns import Answers, greedy_turns
@@ -17,11 +18,22 @@ from replay.drafter import DrafterConfigs
 from traces.path_facts import PathFacts
 
 
+@dataclass(frozen=True, slots=True)
+class ArmTurns:
+    """The greedy turns of a further arm, and their judgement."""
+
+    arm: Arm
+    turns: Sequence[GreedyTurn]
+    greedy: GreedyJudgement
+
+
 @dataclass(slots=True)
 class Record:
     """`limits` holds the `max_tokens` of every turn that fits the server, `too_long` the reason
     for each that does not; `reference` the acceptance profile to compare with. `greedy` is the
-    judgement of `greedy_turns`, absent before it was made.
+    judgement of `greedy_turns`, absent before it was made; `further` holds the same of every
+    further arm, by its name. `notes` are for the reader of the report; `unverified` says what could
+    not be seen beside what the paths were compared by.
     """
 
     config: Config
@@ -39,12 +51,32 @@ class Record:
     swaps: tuple[SwapPlan, ...] = ()
     greedy_turns: Sequence[GreedyTurn] = ()
     greedy: GreedyJudgement | None = None
+    arms: tuple[Arm, ...] = ()
+    further: dict[str, ArmTurns] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    unverified: list[str] = field(default_factory=list)
+
+    @property
+    def judged_arms(self) -> tuple[Arm, ...]:
+        """The main arm, and every further one that both paths replayed."""
+        return (main_arm(self.config), *(found.arm for found in self.further.values()))
+
+    def read(self) -> None:
+        """Read the journals there are by now."""
+        further = [key for arm in self.arms for key in arm.keys]
+        self.evidence = read_evidence(self.folder, further)
 
     def turns(self) -> list[GreedyTurn]:
-        """The greedy turns with whatever scores there are by now.
+        """The greedy turns of the main arm with whatever scores there are by now."""
+        return self.turns_of(MAIN, "aa", self.answers)
+
+    def turns_of(self, arm: str, repeat: str, answers: Answers) -> list[GreedyTurn]:
+        """The greedy turns of an arm, with the scores in `answers`.
 
         Servers the gate launched report processed log probabilities; of attached ones that is not
         known.
         """
         launched = all(facts.command for servers in self.facts.values() for facts in servers)
-        return greedy_turns(self.evidence, self.answers, processed_logprobs=launched)
+        return greedy_turns(
+            self.evidence, answers, processed_logprobs=launched, arm=arm, repeat=repeat
+        )

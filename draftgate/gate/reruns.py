@@ -1,7 +1,7 @@
 """Running turns with a hard divergence again: does it come back?
 
 The answer labels a finding ``deterministic`` (wrong masks, rounding) or ``intermittent`` (KV races,
-mixed steps); it never removes it. Two re-runs are made at the run's concurrency, one alone.
+mixed steps); it never removes it. Two re-runs are made at the arm's concurrency, one alone.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,68 +9,91 @@ from dataclasses import replace
 
 from checks.findings import ERROR, GREEDY_DIVERGENCE, Finding
 from checks.recurrence import Recurrence, recurrence
+from draftgate.gate.arms import MAIN, Arm, main_arm
 from draftgate.gate.collection import Collector
 from draftgate.gate.evidence import TurnId
 from draftgate.gate.paths import OpenPath
 from draftgate.gate.record import Record
 from replay.job import SessionJobs
 
-ALONE = "rerun-alone"
-RERUNS = ("rerun-1", "rerun-2", ALONE)
-"""Arms of the candidate, in the order they run."""
-
 MOST_TURNS = 20
-"""So many turns are run again; the first in report order."""
+"""So many turns of an arm are run again; the first in report order."""
+
+ArmTurn = tuple[str, str, str]
+"""(arm, session, turn)."""
 
 
-def suspicious_turns(record: Record) -> list[TurnId]:
-    """Turns with a hard divergence, the first `MOST_TURNS` of them."""
-    greedy = record.greedy
-    if greedy is None:
-        return []
+def suspicious_turns(record: Record, small_kv: bool = False) -> dict[Arm, list[TurnId]]:
+    """Turns with a hard divergence by arm, the first `MOST_TURNS` of each.
+
+    Arms with small KV caches have servers of their own, and are asked for apart.
+    """
+    judged = [] if small_kv else [(main_arm(record.config), record.greedy)]
+    judged += [(f.arm, f.greedy) for f in record.further.values() if f.arm.small_kv == small_kv]
+    found = {arm: _suspicious(greedy.findings) for arm, greedy in judged if greedy is not None}
+    return {arm: turns for arm, turns in found.items() if turns}
+
+
+def _suspicious(findings: Sequence[Finding]) -> list[TurnId]:
     found = [
-        (f.session, f.turn)
-        for f in greedy.findings
-        if f.code == GREEDY_DIVERGENCE and f.severity == ERROR
+        (f.session, f.turn) for f in findings if f.code == GREEDY_DIVERGENCE and f.severity == ERROR
     ]
     return [(s, t) for s, t in found if s is not None and t is not None][:MOST_TURNS]
 
 
 def run_again(
-    collector: Collector, path: OpenPath, record: Record, turns: Sequence[TurnId]
+    collector: Collector,
+    path: OpenPath,
+    record: Record,
+    suspicious: Mapping[Arm, Sequence[TurnId]],
 ) -> None:
     """Send those turns again, three times, into journals of their own."""
-    wanted = set(turns)
-    chats: list[SessionJobs] = [
-        [job for job in session if (job.session, job.turn) in wanted]
-        for session in record.plan.jobs
-    ]
-    chosen = [session for session in chats if session]
-    for arm in RERUNS:
-        concurrency = 1 if arm == ALONE else record.config.run.concurrency
-        collector.run_arm(path, arm, chosen, record.limits, concurrency)
+    for arm, turns in suspicious.items():
+        wanted = set(turns)
+        chats: list[SessionJobs] = [
+            [job for job in session if (job.session, job.turn) in wanted]
+            for session in record.plan.jobs
+        ]
+        chosen = [session for session in chats if session]
+        *together, alone = arm.rerun_names
+        for name in (*together, alone):
+            concurrency = 1 if name == alone else arm.concurrency
+            collector.run_arm(
+                path,
+                name,
+                chosen,
+                record.limits,
+                concurrency,
+                prefix_cache=arm.prefix_cache,
+            )
 
 
-def recurrences(record: Record, findings: Sequence[Finding]) -> Mapping[TurnId, Recurrence]:
+def recurrences(record: Record, findings: Sequence[Finding]) -> Mapping[ArmTurn, Recurrence]:
     """How often the token of each hard divergence came back."""
-    main = record.evidence.of("candidate")
-    arms = [record.evidence.of("candidate", arm) for arm in RERUNS]
-    found: dict[TurnId, Recurrence] = {}
+    arms = {arm.name: arm for arm in (main_arm(record.config), *record.arms)}
+    found: dict[ArmTurn, Recurrence] = {}
     for finding in findings:
-        if finding.code != GREEDY_DIVERGENCE or finding.token is None:
+        place = _place(finding)
+        if finding.code != GREEDY_DIVERGENCE or finding.token is None or place[0] not in arms:
             continue
-        turn = (finding.session or "", finding.turn or "")
-        again = [arm[turn].response for arm in arms if turn in arm]
-        if again and turn in main:
-            found[turn] = recurrence(main[turn].response, finding.token, again)
+        arm, turn = arms[place[0]], place[1:]
+        reruns = [record.evidence.of("candidate", name) for name in arm.rerun_names]
+        again = [rerun[turn].response for rerun in reruns if turn in rerun]
+        first = record.evidence.of("candidate", arm.name).get(turn)
+        if again and first is not None:
+            found[place] = recurrence(first.response, finding.token, again)
     return found
 
 
-def labelled(findings: Sequence[Finding], seen: Mapping[TurnId, Recurrence]) -> list[Finding]:
+def _place(finding: Finding) -> ArmTurn:
+    return str(finding.detail.get("arm", MAIN)), finding.session or "", finding.turn or ""
+
+
+def labelled(findings: Sequence[Finding], seen: Mapping[ArmTurn, Recurrence]) -> list[Finding]:
     """Findings whose message says how often they came back."""
     result = []
     for finding in findings:
-        again = seen.get((finding.session or "", finding.turn or ""))
+        again = seen.get(_place(finding))
         if finding.code == GREEDY_DIVERGENCE and again is not None and again.label is not None:
             text = f"{finding.message}; {again.label}: {again.seen} of {again.runs} re-runs show it"
             finding = replace(

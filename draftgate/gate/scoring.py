@@ -24,9 +24,10 @@ def scoring_requests(turns: Sequence[GreedyTurn], seed: int) -> list[ScoreReques
     usable = [turn for turn in turns if not turn.processing]
     tails = []
     for turn in usable:
-        start = fork_index(turn.candidate, turn.baseline)
-        if start is not None:
-            tails.append(score_request(turn.candidate, start))
+        for response in (turn.candidate, turn.verify):
+            start = None if response is None else fork_index(response, turn.baseline)
+            if response is not None and start is not None:
+                tails.append(score_request(response, start))
     requests = [request for request in tails if request is not None]
     wanted = max(LEAST_NOISE_TOKENS, sum(len(r.continuation) for r in requests))
     return [*requests, *_sample(usable, wanted, seed)]

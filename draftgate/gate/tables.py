@@ -1,13 +1,16 @@
 """A judged run as the tables of the store."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from checks.greedy_turn import measure_turn
 from checks.regret import Regrets
+from draftgate.gate.arm_judgement import ArmJudgement
+from draftgate.gate.arms import MAIN
 from draftgate.gate.judgement import Conclusion
 from draftgate.gate.reading import read_exchange
 from draftgate.gate.record import Record
+from draftgate.gate.rows.arms import arm_rows, curve_rows, sample_rows
 from draftgate.gate.rows.calls import call_rows
 from draftgate.gate.rows.exchanges import ExchangeRows
 from draftgate.gate.rows.judgement import (
@@ -52,18 +55,22 @@ def run_tables(
         path_differences=list(difference_rows(run, conclusion.setup.comparison)),
         sessions=list(session_rows(run, record.plan, evidence)),
         turns=list(turn_rows(run, record.plan, evidence, record.too_long)),
+        arms=list(arm_rows(run, record.judged_arms, conclusion.curve, evidence)),
         captures=rows.captures,
         tokens=rows.tokens.table(),
         steps=rows.steps.table(),
         draft_positions=rows.positions.table(),
         tool_calls=[row for exchange in evidence for row in call_rows(exchange, redactor)],
-        pairs=list(
-            pair_rows(run, record.greedy_turns, greedy.turns, conclusion.readings, evidence)
-        ),
+        server_samples=list(sample_rows(run, evidence.samples)),
+        pairs=[
+            *pair_rows(run, record.greedy_turns, greedy.turns, conclusion.readings, evidence),
+            *(row for arm in conclusion.further for row in _arm_pairs(record, arm)),
+        ],
         findings=list(finding_rows(run, conclusion.findings, cases, redactor)),
         metrics=[
             *acceptance_rows(run, conclusion.acceptance.cells),
             *speed_rows(run, conclusion.speed),
+            *(curve_rows(run, conclusion.curve) if conclusion.further else ()),
         ],
         bounds=list(bound_rows(run, conclusion.verdict.bounds)),
         controls=list(control_rows(run, conclusion.controls)),
@@ -74,6 +81,11 @@ def _run_row(record: Record, conclusion: Conclusion, counts: dict[str, int]) -> 
     config, verdict = record.config, conclusion.verdict
     not_judged = [
         f"{code}: {reason} ({n} turns)" for (code, reason), n in conclusion.pairs.not_judged.items()
+    ]
+    not_judged += [
+        f"arm {arm.arm.name}: {code}: {reason} ({n} turns)"
+        for arm in conclusion.further
+        for (code, reason), n in arm.pairs.not_judged.items()
     ]
     not_judged += [
         f"{item.code}: {item.reason}"
@@ -94,10 +106,23 @@ def _run_row(record: Record, conclusion: Conclusion, counts: dict[str, int]) -> 
         "seed": config.run.seed,
         "concurrency": config.run.concurrency,
         "counts": counts,
-        "unverified": list(conclusion.setup.unverified),
+        "unverified": [*conclusion.setup.unverified, *record.unverified],
         "not_judged": not_judged,
         "power": "; ".join([*verdict.power, *verdict.needed]),
+        "notes": list(conclusion.notes),
     }
+
+
+def _arm_pairs(record: Record, judged: ArmJudgement) -> Iterator[dict[str, Any]]:
+    found = record.further[judged.arm.name]
+    return pair_rows(
+        record.folder.run,
+        found.turns,
+        found.greedy.turns,
+        judged.readings,
+        record.evidence,
+        judged.arm.name,
+    )
 
 
 def _exchange_rows(record: Record, conclusion: Conclusion, redact: Redact) -> ExchangeRows:
@@ -105,13 +130,17 @@ def _exchange_rows(record: Record, conclusion: Conclusion, redact: Redact) -> Ex
     rows = ExchangeRows(redact)
     tolerance = record.config.policy.argmax_tolerance
     family = tool_parser(record.config, record.facts)
-    measured = {(t.session, t.turn): measure_turn(t) for t in record.greedy_turns}
+    turns = {MAIN: record.greedy_turns} | {f.arm.name: f.turns for f in record.further.values()}
+    measured = {
+        (arm, t.session, t.turn): measure_turn(t) for arm, found in turns.items() for t in found
+    }
+    readings = {MAIN: conclusion.readings} | {a.arm.name: a.readings for a in conclusion.further}
     for exchange in record.evidence:
         path, arm = exchange.key.path, exchange.key.arm
         regrets: tuple[Regrets, ...] = ()
-        if (path, arm) == ("candidate", "main"):
-            reading = conclusion.readings[exchange.turn]
-            known = measured.get(exchange.turn)
+        if path == "candidate" and arm in readings:
+            reading = readings[arm][exchange.turn]
+            known = measured.get((arm, *exchange.turn))
             regrets = known.candidate if known else ()
         else:
             template = record.plan.template_of(exchange.key.session)

@@ -21,13 +21,26 @@ class Answers:
 
 
 def greedy_turns(
-    evidence: Evidence, answers: Answers, *, processed_logprobs: bool
+    evidence: Evidence,
+    answers: Answers,
+    *,
+    processed_logprobs: bool,
+    arm: str = "main",
+    repeat: str = "aa",
 ) -> list[GreedyTurn]:
-    """Every turn at temperature 0 that both paths were sent."""
-    baseline, repeats = evidence.of("baseline"), evidence.of("baseline", "aa")
+    """Every turn at temperature 0 that both paths were sent in `arm`."""
+    baseline, repeats = evidence.of("baseline", arm), evidence.of("baseline", repeat)
+    verified = evidence.of("baseline", "verify") if arm == "main" else {}
     return [
-        _turn(exchange, baseline[turn], repeats.get(turn), answers, processed_logprobs)
-        for turn, exchange in evidence.of("candidate").items()
+        _turn(
+            exchange,
+            baseline[turn],
+            repeats.get(turn),
+            verified.get(turn),
+            answers,
+            processed_logprobs,
+        )
+        for turn, exchange in evidence.of("candidate", arm).items()
         if turn in baseline and is_greedy(exchange.request)
     ]
 
@@ -36,10 +49,12 @@ def _turn(
     candidate: Exchange,
     baseline: Exchange,
     repeat: Exchange | None,
+    verify: Exchange | None,
     answers: Answers,
     processed_logprobs: bool,
 ) -> GreedyTurn:
     start = fork_index(candidate.response, baseline.response)
+    parted = None if verify is None else fork_index(verify.response, baseline.response)
     return GreedyTurn(
         session=candidate.key.session,
         turn=candidate.key.turn,
@@ -48,6 +63,10 @@ def _turn(
         repeat=None if repeat is None else repeat.response,
         scored_candidate=None if start is None else _scored(candidate.response, start, answers),
         scored_baseline=_scored(baseline.response, 0, answers),
+        verify=None if verify is None else verify.response,
+        scored_verify=None
+        if verify is None or parted is None
+        else _scored(verify.response, parted, answers),
         own_tokens=answers.own_tokens.get(candidate.turn, {}),
         processing=processes_logits(candidate.request),
         processed_logprobs=processed_logprobs,

@@ -1,11 +1,18 @@
 """Every table of the store, in load order: a table comes after those it refers to."""
 
-from reports.schema.capture import CAPTURES, DRAFT_POSITIONS, STEPS, TOKENS, TOOL_CALLS
+from reports.schema.capture import (
+    CAPTURES,
+    DRAFT_POSITIONS,
+    SERVER_SAMPLES,
+    STEPS,
+    TOKENS,
+    TOOL_CALLS,
+)
 from reports.schema.column import ENUMS, Column, Table
 from reports.schema.judgement import BOUNDS, CONTROLS, FINDINGS, METRICS, PAIRS
 from reports.schema.record import LOADS, SCHEMA_VERSION
 from reports.schema.rollup import POSITION_SUMS, STEP_SUMS
-from reports.schema.run import PATH_DIFFERENCES, PATHS, RUNS, SESSIONS, TURNS
+from reports.schema.run import ARMS, PATH_DIFFERENCES, PATHS, RUNS, SESSIONS, TURNS
 
 TABLES: tuple[Table, ...] = (
     RUNS,
@@ -13,11 +20,13 @@ TABLES: tuple[Table, ...] = (
     PATH_DIFFERENCES,
     SESSIONS,
     TURNS,
+    ARMS,
     CAPTURES,
     TOKENS,
     STEPS,
     DRAFT_POSITIONS,
     TOOL_CALLS,
+    SERVER_SAMPLES,
     PAIRS,
     FINDINGS,
     METRICS,

@@ -6,7 +6,8 @@ from reports.schema.run import PATH, RUN, SESSION, TURN
 ARM = Column(
     "arm",
     "VARCHAR",
-    "why it was replayed: main, aa (baseline against itself), plain (as users send it), rerun",
+    "why it was replayed: main, aa (baseline against itself), verify (target in verify shape), "
+    "plain (as users send it), rerun-…, or a further arm (NAME, NAME-aa, NAME-rerun-…)",
     required=True,
 )
 ATTEMPT = Column(
@@ -128,5 +129,32 @@ TOOL_CALLS = Table(
         Column("known", "BOOLEAN", "the request offered a tool of this name"),
         Column("valid", "BOOLEAN", "arguments satisfy the tool's JSON Schema; NULL: not judged"),
         Column("problem", "VARCHAR", "what is wrong with the call; NULL where nothing is"),
+    ),
+)
+
+SERVER_SAMPLES = Table(
+    "server_samples",
+    "What a server's /metrics said, once a second while an arm ran; counters since its start.",
+    ("run", "path", "arm", "url", "sampled_at"),
+    (
+        RUN,
+        PATH,
+        ARM,
+        Column("url", "VARCHAR", "base URL of the server", required=True),
+        Column("sampled_at", "TIMESTAMP", "when it was read, UTC", required=True),
+        Column("running", "DOUBLE", "requests in the batch", "requests"),
+        Column("waiting", "DOUBLE", "requests that wait for room", "requests"),
+        Column("kv_cache_use", "DOUBLE", "KV-cache blocks in use", "share"),
+        Column("preemptions", "DOUBLE", "counter: requests preempted"),
+        Column("prompt_tokens", "DOUBLE", "counter: prompt tokens computed", "tokens"),
+        Column("generation_tokens", "DOUBLE", "counter: tokens generated", "tokens"),
+        Column("prefix_queries", "DOUBLE", "counter: tokens looked up in the prefix cache"),
+        Column("prefix_hits", "DOUBLE", "counter: of them, found"),
+        Column("drafts", "DOUBLE", "counter: steps that drafted"),
+        Column("draft_tokens", "DOUBLE", "counter: draft tokens proposed", "tokens"),
+        Column("accepted_tokens", "DOUBLE", "counter: draft tokens accepted", "tokens"),
+        Column("accepted_per_position", "JSON", "counters: accepted by place in the draft"),
+        Column("gpu_memory_bytes", "DOUBLE", "memory in use on this machine's GPUs", "bytes"),
+        Column("gpu_utilisation", "DOUBLE", "time a kernel ran, mean over GPUs", "share"),
     ),
 )

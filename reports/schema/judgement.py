@@ -12,7 +12,12 @@ PAIRS = Table(
     ("run", "comparison", "session", "turn"),
     (
         RUN,
-        Column("comparison", "VARCHAR", "`candidate` (against baseline) or `aa`", required=True),
+        Column(
+            "comparison",
+            "VARCHAR",
+            "`candidate`, `aa`, `verify` against the baseline; further arms: NAME, NAME-aa",
+            required=True,
+        ),
         SESSION,
         TURN,
         Column("judged", "BOOLEAN", "false where the tokens could not be compared", required=True),

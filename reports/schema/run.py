@@ -119,3 +119,22 @@ TURNS = Table(
         Column("fidelity", "VARCHAR", "how true the request is to the recorded one, with reasons"),
     ),
 )
+
+ARMS = Table(
+    "arms",
+    "One row per arm that both paths replayed and that was judged; repeats and re-runs are part of "
+    "theirs.",
+    ("run", "arm"),
+    (
+        RUN,
+        Column("arm", "VARCHAR", "main, or the name of a further arm", required=True),
+        Column("concurrency", "INTEGER", "sessions replayed side by side", "sessions"),
+        Column("sessions", "INTEGER", "sessions the candidate answered", "sessions"),
+        Column("turns", "INTEGER", "turns the candidate answered", "turns"),
+        Column("baseline_in_flight", "DOUBLE", "requests in flight on average, baseline"),
+        Column("candidate_in_flight", "DOUBLE", "requests in flight on average, candidate"),
+        Column("repeated", "BOOLEAN", "true: the baseline replayed it twice, as its noise floor"),
+        Column("prefix_cache", "BOOLEAN", "false: no turn could find its prefix in the cache"),
+        Column("small_kv", "BOOLEAN", "true: on servers with too little KV cache for its turns"),
+    ),
+)

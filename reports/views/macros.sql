@@ -49,3 +49,7 @@ create or replace macro change_of(d, down, up, better, m) as
     when (d > 0) = (better = 'higher') then 'better'
     else 'worse'
   end;
+
+-- How much a counter grew between two readings; NULL where it fell (the server was started anew) or
+-- one of them is missing.
+create or replace macro grown(before, now) as case when now >= before then now - before end;

@@ -23,20 +23,32 @@ ALTERNATIVES = ("Let", " me", " lo", "ok ", "at ", "it ")
 class Vocabulary:
     """Pieces and their ids, shared by both paths."""
 
-    pieces: list[str] = field(default_factory=lambda: [END, START, *ALTERNATIVES])
+    pieces: dict[int, str] = field(default_factory=dict)
     ids: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.ids = {piece: place for place, piece in enumerate(self.pieces)}
+        for piece in (END, START, *ALTERNATIVES):
+            self.id(piece)
 
     def id(self, piece: str) -> int:
         if piece not in self.ids:
-            self.ids[piece] = len(self.pieces)
-            self.pieces.append(piece)
+            number = self.number(piece)
+            self.ids[piece], self.pieces[number] = number, piece
         return self.ids[piece]
+
+    def number(self, piece: str) -> int:
+        """The id of a piece that was not met before."""
+        return len(self.pieces)
 
     def encode(self, text: str) -> list[int]:
         return [self.id(text[i : i + 3]) for i in range(0, len(text), 3)]
+
+
+class HashedVocabulary(Vocabulary):
+    """The same ids in every process, whatever it has met before."""
+
+    def number(self, piece: str) -> int:
+        return int.from_bytes(hashlib.blake2b(piece.encode(), digest_size=4).digest()) >> 1
 
 
 @dataclass

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,7 +21,8 @@ class Faults:
     """What is wrong with this server. `spoil` edits the stream of one answer before it is sent;
     `refuse` gives (status, body) for a request that is refused; `die_after` ends the server's
     answers after so many chat requests; `drafts` is off on a baseline; `template` is put before
-    every prompt.
+    every prompt. Its counters say `counted` times what it sent, and `others` tokens more per
+    request, as if it served other clients.
     """
 
     spoil: Callable[[Stream, dict[str, Any]], None] = lambda stream, request: None
@@ -31,6 +33,8 @@ class Faults:
     template: str = ""
     version: str = "0.32.0"
     prompt_logprobs: bool = True
+    counted: float = 1.0
+    others: int = 0
 
 
 @dataclass
@@ -41,6 +45,10 @@ class PaperServer:
     faults: Faults = field(default_factory=Faults)
     url: str = ""
     chats: int = 0
+    preempts: bool = False
+    max_model_len: int = 16384
+    running: int = 0
+    counters: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
         self.model = PaperModel(self.vocabulary)
@@ -63,16 +71,32 @@ class PaperServer:
         return web.json_response({"version": self.faults.version})
 
     async def models(self, request: web.Request) -> web.Response:
-        entry = {"id": "paper", "root": "paper", "max_model_len": 16384}
+        entry = {"id": "paper", "root": "paper", "max_model_len": self.max_model_len}
         return web.json_response({"data": [entry]})
 
     async def metrics(self, request: web.Request) -> web.Response:
-        info = 'vllm:cache_config_info{block_size="16",cache_dtype="auto"} 1.0\n'
-        return web.Response(text=info)
+        lines = ['vllm:cache_config_info{block_size="16",cache_dtype="auto"} 1.0']
+        lines.append(f"vllm:num_requests_running {self.running}")
+        names = ["generation_tokens", "num_preemptions"]
+        if self.faults.drafts:
+            spec = ("num_drafts", "num_draft_tokens", "num_accepted_tokens")
+            names += [f"spec_decode_{name}" for name in spec]
+        lines += [f"vllm:{n}_total {self.faults.counted * self.counters[n]}" for n in names]
+        return web.Response(text="\n".join(lines) + "\n")
+
+    def _count(self, stream: Stream) -> None:
+        """What vLLM counts of an answer, whatever the client makes of it."""
+        self.counters["generation_tokens"] += len(stream.ids) + self.faults.others
+        self.counters["num_preemptions"] += self.preempts and self.chats % 2
+        self.counters["spec_decode_num_drafts"] += len(stream.drafted)
+        self.counters["spec_decode_num_draft_tokens"] += sum(stream.drafted)
+        self.counters["spec_decode_num_accepted_tokens"] += sum(stream.accepted)
 
     async def tokenize(self, request: web.Request) -> web.Response:
         ids = self._prompt(await request.json())
-        return web.json_response({"tokens": ids, "count": len(ids), "max_model_len": 16384})
+        return web.json_response(
+            {"tokens": ids, "count": len(ids), "max_model_len": self.max_model_len}
+        )
 
     async def chat(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
@@ -89,6 +113,7 @@ class PaperServer:
         stream = Stream.of(
             self.model, prompt, answer, body, self.faults.drafts, self.faults.accepts
         )
+        self._count(stream)
         self.faults.spoil(stream, body)
         if not body.get("stream"):
             message = {"role": "assistant", "content": "".join(stream.texts)}
@@ -96,8 +121,10 @@ class PaperServer:
         response = web.StreamResponse()
         response.content_type = "text/event-stream"
         await response.prepare(request)
+        self.running += 1
         for chunk in stream_chunks(stream, body):
             await response.write(b"data: " + json.dumps(chunk).encode() + b"\n\n")
+        self.running -= 1
         if stream.done:
             await response.write(DONE)
         await response.write_eof()

@@ -19,6 +19,13 @@ speculative_config = { method = "ngram", num_speculative_tokens = 3 }
 rate_margin = 3e-4
 """
 
+ARM = """
+[[arms]]
+name = "c9"
+share = 0.5
+"""
+ATTACHED = GOOD.replace("[candidate]", '[baseline]\nurls = ["http://b"]\n[candidate]')
+
 
 def _write(folder: Path, text: str) -> Path:
     file = folder / "draftgate.toml"
@@ -49,6 +56,13 @@ def test_overrides_win(tmp_path: Path) -> None:
         (GOOD.replace("[run]", "[run"), "not valid TOML", ""),
         (GOOD.replace('model = "m"', ""), "nothing to replay on", ""),
         (GOOD.replace("speculative_config = {", "flags = [] #"), "no `speculative_config`", ""),
+        (GOOD + ARM.replace("share", "shares"), "arms.0.shares: unknown key", "`share`"),
+        (GOOD + ARM.replace("c9", "aa"), "an arm of the gate itself is called aa", ""),
+        (GOOD + ARM.replace("c9", "c9-aa"), "an arm of the gate itself is called c9-aa", ""),
+        (GOOD + ARM.replace("c9", "a/b"), "arms.0.name", ""),
+        (GOOD + ARM + ARM, "two [[arms]] are called c9", ""),
+        (GOOD + ARM + "small_kv = true\nconcurrency = 1\n", "never preempted", ""),
+        (ATTACHED + ARM + "small_kv = true\n", "`small_kv` needs servers of its own", ""),
     ],
 )
 def test_a_mistake_is_named(tmp_path: Path, text: str, message: str, fix: str) -> None:

@@ -235,8 +235,11 @@ def synthetic_run(
                 "better": "higher",
                 "n": 1000,
                 "sessions": sessions,
-            }
+            },
+            *_curve(run),
         ],
+        arms=[_arm(run, "main", 4), _arm(run, "c16", 16)],
+        server_samples=[s for path in ("baseline", "candidate") for s in _samples(run, path, day)],
         bounds=_bounds(run, verdict),
         controls=[
             {
@@ -329,6 +332,59 @@ def _path(run: str, path: str, k: int) -> dict[str, Any]:
         "system_fingerprint": f"fp-{path}",
         "template_hash": "ab12",
     }
+
+
+def _arm(run: str, name: str, concurrency: int) -> dict[str, Any]:
+    return {
+        "run": run,
+        "arm": name,
+        "concurrency": concurrency,
+        "sessions": 6,
+        "turns": 24,
+        "baseline_in_flight": 0.9 * concurrency,
+        "candidate_in_flight": 0.8 * concurrency,
+        "repeated": True,
+        "prefix_cache": True,
+        "small_kv": False,
+    }
+
+
+def _curve(run: str) -> list[dict[str, Any]]:
+    """Twice as fast at concurrency 4, half as fast at 16: equal half way, at 8."""
+    rows = []
+    for arm, speedup in (("main", 2.0), ("c16", 0.5)):
+        common = {"run": run, "dimension": "arm", "slice": arm, "n": 24, "sessions": 6}
+        for name in ("speedup_ttft_ms", "speedup_tpot_ms", "speedup_user_tokens_per_s"):
+            value = 1.0 if name == "speedup_ttft_ms" else speedup
+            interval = {"low": value * 0.9, "high": value * 1.1}
+            rows.append({**common, "name": name, "path": "both", "value": value, **interval})
+        for path, pace in (("baseline", 60.0), ("candidate", 60.0 * speedup)):
+            rows.append({**common, "name": "user_tokens_per_s", "path": path, "value": pace})
+    whole = {"run": run, "path": "both", "dimension": "all", "slice": "all"}
+    return [*rows, {**whole, "name": "break_even_concurrency", "value": 8.0}]
+
+
+def _samples(run: str, path: str, day: int) -> list[dict[str, Any]]:
+    """Three readings; the baseline has no counters of speculation."""
+    return [
+        {
+            "run": run,
+            "path": path,
+            "arm": "main",
+            "url": "http://127.0.0.1:8000",
+            "sampled_at": START + timedelta(seconds=second, days=day),
+            "running": running,
+            "waiting": 0.0,
+            "kv_cache_use": 0.1 * running,
+            "preemptions": 2.0,
+            "generation_tokens": 100.0 * second,
+            "prefix_queries": 1000.0 * second,
+            "prefix_hits": 600.0 * second,
+            "drafts": 50.0 * second if path == "candidate" else None,
+            "accepted_tokens": 75.0 * second if path == "candidate" else None,
+        }
+        for second, running in ((0, 0.0), (1, 4.0), (2, 3.0))
+    ]
 
 
 def _bounds(run: str, verdict: str) -> list[dict[str, Any]]:

@@ -6,6 +6,7 @@ from typing import Any
 from checks.bounds import Bound
 from checks.control_result import ControlResult
 from checks.findings import Finding
+from checks.forks import first_divergence
 from checks.greedy_judgement import TurnJudgement
 from checks.greedy_turn import GreedyTurn
 from checks.profile import Cell
@@ -24,8 +25,11 @@ def pair_rows(
     judged: Sequence[TurnJudgement],
     readings: Mapping[TurnId, Reading],
     evidence: Evidence,
+    arm: str = "main",
 ) -> Iterator[dict[str, Any]]:
     """One row per greedy turn against the baseline, and one per turn of the baseline's repeat."""
+    ours, repeat = ("candidate", "aa") if arm == "main" else (arm, f"{arm}-aa")
+    requests = {turn: e.request for turn, e in evidence.of("candidate", arm).items()}
     by_turn = {(turn.session, turn.turn): turn for turn in turns}
     for result in judged:
         key = (result.session, result.turn)
@@ -37,26 +41,35 @@ def pair_rows(
         }
         yield {
             **row,
-            "comparison": "candidate",
-            **_candidate(turn, result, readings.get(key), evidence),
+            "comparison": ours,
+            **_candidate(turn, result, readings.get(key), requests[key]),
         }
         if turn.repeat is not None and turn.repeat.token_ids is not None:
             yield {
                 **row,
-                "comparison": "aa",
+                "comparison": repeat,
                 "judged": True,
                 "tokens": len(turn.repeat.token_ids),
                 "equal": result.repeat_divergence is None,
                 "fork_index": result.repeat_divergence,
             }
+        if turn.verify is not None and turn.verify.token_ids is not None:
+            parted = first_divergence(turn.verify.token_ids, turn.baseline.token_ids or ())
+            yield {
+                **row,
+                "comparison": "verify",
+                "judged": True,
+                "tokens": len(turn.verify.token_ids),
+                "equal": parted is None,
+                "fork_index": parted,
+            }
 
 
 def _candidate(
-    turn: GreedyTurn, result: TurnJudgement, reading: Reading | None, evidence: Evidence
+    turn: GreedyTurn, result: TurnJudgement, reading: Reading | None, request: dict[str, Any]
 ) -> dict[str, Any]:
     fork = result.fork
     comparable = result.equal
-    request = evidence.of("candidate")[result.session, result.turn].request
     calls = tool_pair(request, turn.baseline, turn.candidate)
     row: dict[str, Any] = {
         "judged": result.not_judged is None,

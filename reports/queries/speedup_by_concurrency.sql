@@ -1,0 +1,14 @@
+-- Up to which concurrency does the drafter pay?
+-- concurrency: sessions replayed side by side
+-- in_flight: requests in flight on average
+-- turns: turns with both times
+-- tpot_speedup: baseline / candidate time per output token
+-- low: lower end of its 95% interval, by resampling sessions
+-- high: upper end of its 95% interval
+-- state: pays, costs or undecided, by that interval
+-- user_speedup: candidate / baseline output tokens per second and user
+-- break_even: concurrency at which the times per output token are equal, interpolated; NULL: the
+-- drafter pays at every concurrency measured, or only one was
+select concurrency, in_flight, turns, tpot_speedup, low, high, state, user_speedup,
+  (select value from metrics where run = $run and name = 'break_even_concurrency') as break_even
+from v_speedup_by_concurrency where run = $run order by concurrency, arm
