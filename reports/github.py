@@ -3,6 +3,7 @@
 ::error title=draftgate GREEDY_DIVERGENCE::session-01/t003 token 41: regret 2.31 nat
 """
 
+from reports.headline import bound_numbers, headline
 from reports.inert import visible
 from reports.summary import Summary
 
@@ -14,10 +15,18 @@ VERDICT_LEVELS = {"pass": "notice", "fail": "error", "inconclusive": "warning", 
 
 
 def render_github(summary: Summary) -> str:
-    """The verdict first, then findings at severity error and warning, errors first."""
+    """The verdict first, then its numbers, then findings at severity error and warning."""
     run = summary.run
     reasons = "\n".join(run["reasons"]) or run["verdict"]
     lines = [_line(VERDICT_LEVELS[run["verdict"]], f"draftgate: {run['verdict']}", reasons, None)]
+    numbers = [f"{name} {text}" for name, text in headline(summary)]
+    numbers += [
+        f"{bound['name']}: {bound['state']}: {bound_numbers(bound)}"
+        for bound in summary["bounds"]
+        if bound["state"] != "not_applicable"
+    ]
+    if numbers:
+        lines.append(_line("notice", "draftgate: numbers", "\n".join(numbers), None))
     for severity in ("error", "warning"):
         found = [f for f in summary["findings"] if f["severity"] == severity]
         for finding in found[: MOST_PER_LEVEL - (severity == "error")]:

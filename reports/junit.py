@@ -7,6 +7,7 @@
 from xml.etree import ElementTree as xml
 
 from checks.findings import CODES, CONTENT, TOKENS, TOOL_CALLS, TRANSPORT
+from reports.headline import bound_numbers, headline
 from reports.inert import visible
 from reports.store import Store
 from reports.summary import Row, Summary
@@ -19,7 +20,7 @@ TURN_FAMILIES = (TRANSPORT, CONTENT, TOOL_CALLS, TOKENS)
 def render_junit(store: Store, summary: Summary) -> str:
     """The document. An undecided bound is a failure of type ``inconclusive``."""
     root = xml.Element("testsuites", name="draftgate")
-    _suite(root, summary, "verdict", [_verdict(summary)])
+    _suite(root, summary, RUN, [_verdict(summary)])
     _suite(root, summary, "bounds", [_bound(b) for b in summary["bounds"]])
     _suite(root, summary, "controls", [_control(c) for c in summary["controls"]])
     _suite(root, summary, "turns", _turns(store, summary))
@@ -38,6 +39,10 @@ def _suite(root: xml.Element, summary: Summary, name: str, cases: list[xml.Eleme
     suite.set("timestamp", f"{summary.run['started_at']:%Y-%m-%dT%H:%M:%S}")
     suite.set("time", "0")
     suite.set("hostname", "draftgate")
+    if name == RUN:
+        properties = xml.SubElement(suite, "properties")
+        for fact, text in [("run", summary.id), *headline(summary)]:
+            xml.SubElement(properties, "property", name=fact, value=visible(text))
     suite.extend(cases)
 
 
@@ -64,11 +69,12 @@ def _verdict(summary: Summary) -> xml.Element:
 
 def _bound(bound: Row) -> xml.Element:
     case = _case("bounds", bound["name"])
-    if bound["state"] == "pass":
-        return case
     if bound["state"] == "not_applicable":
         return _add(case, "skipped", "", bound["message"])
-    return _add(case, "failure", bound["state"], bound["message"], bound["needed"] or "")
+    if bound["state"] != "pass":
+        _add(case, "failure", bound["state"], bound["message"], bound["needed"] or "")
+    xml.SubElement(case, "system-out").text = visible(bound_numbers(bound))
+    return case
 
 
 def _control(control: Row) -> xml.Element:
