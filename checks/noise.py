@@ -6,7 +6,7 @@ q comes from the calibration half of the sessions, per shape, and only from 30,0
 that the floors stand and nothing is learned from the data.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +22,9 @@ class Noise:
 
     `quantile` is q, `None` where the calibration half holds too few tokens; then `calibrated` is
     false. `maximum` and `upper` (the 99.9% quantile) are over all A/A tokens of the shape;
-    `too_noisy` says why no single token may condemn, `None` where it may.
+    `too_noisy` says why no single token may condemn, `None` where it may. `explained` is the
+    largest regret that rounding may explain: the hard bound, and of a baseline that is too noisy
+    for it as much as only a far larger noise would reach.
     """
 
     shape: Shape
@@ -33,6 +35,7 @@ class Noise:
     maximum: float | None
     hard: float
     soft: float
+    explained: float
     too_noisy: str | None
 
     @property
@@ -63,6 +66,8 @@ def measure_noise(
     if len(every):
         maximum = float(every.max())
         upper = float(np.quantile(every, policy.noisy_quantile, method="higher"))
+    too_noisy = _too_noisy(maximum, upper, len(every), hard, policy)
+    beyond = max(policy.hard_ceiling, policy.hard_factor * (maximum or 0.0))
     return Noise(
         shape=shape,
         tokens=len(every),
@@ -72,8 +77,17 @@ def measure_noise(
         maximum=maximum,
         hard=hard,
         soft=max(policy.soft_floor, q),
-        too_noisy=_too_noisy(maximum, upper, len(every), hard, policy),
+        explained=hard if too_noisy is None else beyond,
+        too_noisy=too_noisy,
     )
+
+
+def explained_regret(noise: Sequence[Noise], policy: Policy) -> float:
+    """Largest regret (nat) of a first fork, in decode shape, that rounding may explain.
+
+    What comes after such a fork is the model's own: no fault is read from it.
+    """
+    return max((n.explained for n in noise if n.shape == "decode"), default=policy.hard_floor)
 
 
 def _too_noisy(
