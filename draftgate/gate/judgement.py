@@ -7,6 +7,7 @@ from checks.control_result import ControlResult
 from checks.controls.temperature import judge_temperature_control
 from checks.drafting import Drafting
 from checks.findings import Finding, in_report_order
+from checks.noise import explained_regret
 from checks.power import power_statement
 from checks.sampled import judge_sampled
 from checks.speed import SpeedEstimate, SpeedPair, compare_speed
@@ -70,7 +71,7 @@ def judge(record: Record) -> Conclusion:
         turn: read_exchange(exchange, family, drafting, record.plan.template_of(turn[0]), propose)
         for turn, exchange in record.evidence.of("candidate").items()
     }
-    hard = max((noise.hard for noise in greedy.noise if noise.shape == "decode"), default=1.0)
+    hard = explained_regret(greedy.noise, policy)
     pairs = [
         *main_pairs(record.evidence, readings, server, hard),
         *plain_pairs(record.evidence, server, hard),
