@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from checks.noise import measure_noise
+from checks.noise import explained_regret, measure_noise
 from checks.policy import Policy
 
 POLICY = Policy(calibration_tokens=10_000)
@@ -40,6 +40,16 @@ def test_a_baseline_near_its_own_bound_is_too_noisy() -> None:
 def test_declared_heavy_tails_condemn_no_single_token() -> None:
     heavy = Policy(noise_tails="heavy")
     assert measure_noise("decode", [np.zeros(10)], [], heavy).too_noisy is not None
+
+
+def test_a_fork_above_the_hard_bound_is_explained_by_a_noisy_baseline_alone() -> None:
+    quiet, loud = _noise([0.0] * 10_000, [0.45]), _noise([0.0] * 10_000, [1.5])
+    assert (quiet.hard, quiet.explained) == (1.0, 1.0)
+    assert (loud.hard, loud.explained) == (1.0, 6.0)  # four times the largest, not below 4 nat
+    assert explained_regret([loud], POLICY) == 6.0
+    heavy = measure_noise("decode", [np.zeros(10)], [], Policy(noise_tails="heavy"))
+    assert heavy.explained == 4.0
+    assert explained_regret([], POLICY) == 1.0
 
 
 def test_a_baseline_with_frequent_large_regrets_is_too_noisy() -> None:

@@ -166,6 +166,37 @@ def test_text_lost_in_plain_streams_alone_is_a_fault(gate: Gate) -> None:
     assert outcome.codes["CONTENT_DIFF"] > 0, outcome.codes
 
 
+def forked_call(stream: Stream, request: Request) -> None:
+    """The answer forks where the two best tokens lie 1 to 4 nat apart, then calls its own tool."""
+    for place, law in enumerate(stream.laws):
+        first, second = sorted(law, key=lambda token: -law[token])[:2]
+        if stream.calls and 1.2 < law[first] - law[second] < 3.8:
+            stream.laws[place] = {**law, first: law[second], second: law[first]}
+            stream.ids[place], stream.texts[place] = second, ALTERNATIVES[second - 2]
+            stream.calls[0]["name"] = "made_up"
+            return
+
+
+@pytest.mark.parametrize(
+    ("tails", "codes"),
+    [("light", {"GREEDY_DIVERGENCE", "TOOL_UNKNOWN"}), ("heavy", set())],
+)
+def test_what_follows_a_fork_is_judged_as_the_fork_is(
+    gate: Gate, tails: str, codes: set[str]
+) -> None:
+    chosen: list[int] = []
+
+    def spoil(stream: Stream, request: Request) -> None:
+        if stream.calls and not chosen:
+            chosen.extend(stream.prompt)
+        if stream.prompt == chosen:
+            forked_call(stream, request)
+
+    outcome = gate(Faults(drafts=K, spoil=spoil), noise_tails=tails)
+    assert codes <= set(outcome.codes), outcome.verdict.reasons
+    assert bool(outcome.codes) == (tails == "light"), outcome.verdict.reasons
+
+
 def test_a_refusal_by_one_path_fails(gate: Gate) -> None:
     def refuse(request: Request) -> tuple[int, Request] | None:
         text = str(request["messages"])
