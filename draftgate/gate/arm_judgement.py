@@ -9,6 +9,7 @@ from checks.bounds import Bound
 from checks.drafting import Drafting
 from checks.findings import PREFIX_CACHE_LOST, SAMPLED_SHIFT, Finding
 from checks.ngram_steps import Propose
+from checks.noise import explained_regret
 from checks.paths import compare_prompts
 from checks.request import is_greedy
 from checks.server_counters import preempted
@@ -63,7 +64,7 @@ def judge_further(record: Record, found: ArmTurns, reader: Reader) -> ArmJudgeme
         )
         for turn, exchange in evidence.of("candidate", arm.name).items()
     }
-    hard = max((noise.hard for noise in found.greedy.noise if noise.shape == "decode"), default=1.0)
+    hard = explained_regret(found.greedy.noise, policy)
     live = tuple(main_pairs(evidence, readings, reader.server, hard, arm.name))
     pairs = judge_pairs(live, policy)
     requests = [e.request for e in evidence.of("candidate", arm.name).values()]
