@@ -90,18 +90,37 @@ def compare_prompts(
     candidate: Sequence[int] | None,
 ) -> Finding | None:
     """PATHS_DIFFER where the two paths made other prompt token ids of the same request."""
-    if baseline is None or candidate is None or tuple(baseline) == tuple(candidate):
+    what = "the paths made other prompts of the same request"
+    return _other_prompts(session, turn, baseline, candidate, what)
+
+
+def compare_repeats(
+    session: str, turn: str, first: Sequence[int] | None, again: Sequence[int] | None
+) -> Finding | None:
+    """PATHS_DIFFER where the baseline made other prompt token ids of a request it had before.
+
+    Its template knows more than the request (the time of day, say), so that neither its repeat nor
+    the other path's answer is one to the same prompt.
+    """
+    what = "the baseline made another prompt of the same request when it was sent again"
+    return _other_prompts(session, turn, first, again, what)
+
+
+def _other_prompts(
+    session: str, turn: str, left: Sequence[int] | None, right: Sequence[int] | None, what: str
+) -> Finding | None:
+    if left is None or right is None or tuple(left) == tuple(right):
         return None
-    pairs = zip(baseline, candidate, strict=False)
-    shared = min(len(baseline), len(candidate))
-    at = next((i for i, (left, right) in enumerate(pairs) if left != right), shared)
+    pairs = zip(left, right, strict=False)
+    shared = min(len(left), len(right))
+    at = next((i for i, (ours, theirs) in enumerate(pairs) if ours != theirs), shared)
     return Finding(
         PATHS_DIFFER,
-        f"the paths made other prompts of the same request, from token {at} on",
+        f"{what}, from token {at} on",
         session=session,
         turn=turn,
-        baseline=f"{len(baseline)} tokens, … {list(baseline[at : at + 5])}",
-        candidate=f"{len(candidate)} tokens, … {list(candidate[at : at + 5])}",
+        baseline=f"{len(left)} tokens, … {list(left[at : at + 5])}",
+        candidate=f"{len(right)} tokens, … {list(right[at : at + 5])}",
         detail={"first_difference": at},
     )
 

@@ -10,7 +10,6 @@ from checks.drafting import Drafting
 from checks.findings import PREFIX_CACHE_LOST, SAMPLED_SHIFT, Finding
 from checks.ngram_steps import Propose
 from checks.noise import explained_regret
-from checks.paths import compare_prompts
 from checks.request import is_greedy
 from checks.server_counters import preempted
 from checks.speculation_counters import judge_speculation
@@ -24,6 +23,7 @@ from draftgate.gate.reading import Reading, read_exchange
 from draftgate.gate.record import ArmTurns, Record
 from draftgate.gate.reruns import labelled, recurrences
 from draftgate.gate.server_load import load_notes
+from draftgate.gate.setup import ONLY_FIRST, prompt_differences
 
 EVICTING = "the arm's load evicts cached blocks"
 SAMPLED = (SAMPLED_SHIFT, "the law of sampled turns is judged in the main arm alone")
@@ -89,16 +89,12 @@ def judge_further(record: Record, found: ArmTurns, reader: Reader) -> ArmJudgeme
 
 def _exact(evidence: Evidence, arm: Arm) -> list[Finding]:
     """Other prompts on the two paths, and counters that contradict their steps."""
-    baseline = evidence.of("baseline", arm.name)
-    found: list[Finding] = []
-    for turn, exchange in evidence.of("candidate", arm.name).items():
-        response = exchange.response
-        found += [finding.at(*turn) for finding in judge_speculation(response.speculation)]
-        if turn in baseline:
-            theirs = baseline[turn].response.prompt_token_ids
-            other = compare_prompts(*turn, theirs, response.prompt_token_ids)
-            found += [other] if other else []
-    return found
+    counters = [
+        finding.at(*turn)
+        for turn, exchange in evidence.of("candidate", arm.name).items()
+        for finding in judge_speculation(exchange.response.speculation)
+    ]
+    return [*prompt_differences(evidence, arm.name, arm.repeat_name)[:ONLY_FIRST], *counters]
 
 
 def _without_cache_hits(pairs: PairJudgements) -> PairJudgements:

@@ -9,7 +9,13 @@ from typing import Any
 
 from checks.drafter_config import judge_drafter_config
 from checks.findings import Finding, NotJudged
-from checks.paths import PathComparison, compare_fingerprints, compare_paths, compare_prompts
+from checks.paths import (
+    PathComparison,
+    compare_fingerprints,
+    compare_paths,
+    compare_prompts,
+    compare_repeats,
+)
 from draftgate.config import Config
 from draftgate.gate.evidence import Evidence
 from draftgate.gate.pairs import ServerFacts
@@ -48,7 +54,7 @@ def judge_setup(
         prints = [e.response.system_fingerprint for e in evidence.of(path).values()]
         changed = compare_fingerprints(path, prints)
         findings += [changed] if changed else []
-    findings += _prompt_differences(evidence)[:ONLY_FIRST]
+    findings += prompt_differences(evidence)[:ONLY_FIRST]
     if config.candidate.speculative_config.get("model") or config.candidate.urls:
         for item in judge_drafter_config(drafter.checkpoint, drafter.effective):
             (findings if isinstance(item, Finding) else not_judged).append(item)  # type: ignore[arg-type]
@@ -58,20 +64,18 @@ def judge_setup(
     return SetUp(facts, comparison, drafter, tuple(findings), tuple(not_judged), tuple(unverified))
 
 
-def _prompt_differences(evidence: Evidence) -> list[Finding]:
-    baseline = evidence.of("baseline")
+def prompt_differences(evidence: Evidence, arm: str = "main", repeat: str = "aa") -> list[Finding]:
+    """Turns of an arm whose prompt token ids are not the same everywhere."""
+    baseline, again = evidence.of("baseline", arm), evidence.of("baseline", repeat)
     found = []
-    for turn, exchange in evidence.of("candidate").items():
+    for turn, exchange in evidence.of("candidate", arm).items():
         if turn not in baseline:
             continue
-        finding = compare_prompts(
-            *turn,
-            baseline[turn].response.prompt_token_ids,
-            exchange.response.prompt_token_ids,
-        )
-        if finding is not None:
-            found.append(finding)
-    return found
+        first = baseline[turn].response.prompt_token_ids
+        found.append(compare_prompts(*turn, first, exchange.response.prompt_token_ids))
+        if turn in again:
+            found.append(compare_repeats(*turn, first, again[turn].response.prompt_token_ids))
+    return [finding for finding in found if finding is not None]
 
 
 def read_drafter_configs(config: Config) -> DrafterConfigs:

@@ -22,7 +22,9 @@ class Faults:
     `refuse` gives (status, body) for a request that is refused; `die_after` ends the server's
     answers after so many chat requests; `drafts` is off on a baseline; `template` is put before
     every prompt. Its counters say `counted` times what it sent, and `others` tokens more per
-    request, as if it served other clients.
+    request, as if it served other clients. `bare` leaves all routes out but models and chat,
+    `mute_scorer` ends the connection of every scoring request, `hangs` gives the seconds before an
+    answer begins.
     """
 
     spoil: Callable[[Stream, dict[str, Any]], None] = lambda stream, request: None
@@ -35,6 +37,11 @@ class Faults:
     prompt_logprobs: bool = True
     counted: float = 1.0
     others: int = 0
+    model: str = "paper"
+    max_model_len: int = 16384
+    bare: bool = False
+    mute_scorer: bool = False
+    hangs: Callable[[dict[str, Any]], float] = lambda request: 0.0
 
 
 @dataclass
@@ -46,7 +53,6 @@ class PaperServer:
     url: str = ""
     chats: int = 0
     preempts: bool = False
-    max_model_len: int = 16384
     running: int = 0
     counters: Counter[str] = field(default_factory=Counter)
 
@@ -55,12 +61,14 @@ class PaperServer:
 
     def application(self) -> web.Application:
         app = web.Application(client_max_size=1 << 26)
+        app.router.add_get("/v1/models", self.models)
+        app.router.add_post("/v1/chat/completions", self.chat)
+        if self.faults.bare:
+            return app
         app.router.add_get("/health", self.health)
         app.router.add_get("/version", self.version)
-        app.router.add_get("/v1/models", self.models)
         app.router.add_get("/metrics", self.metrics)
         app.router.add_post("/tokenize", self.tokenize)
-        app.router.add_post("/v1/chat/completions", self.chat)
         app.router.add_post("/v1/completions", self.complete)
         return app
 
@@ -71,7 +79,8 @@ class PaperServer:
         return web.json_response({"version": self.faults.version})
 
     async def models(self, request: web.Request) -> web.Response:
-        entry = {"id": "paper", "root": "paper", "max_model_len": self.max_model_len}
+        name = self.faults.model
+        entry = {"id": name, "root": name, "max_model_len": self.faults.max_model_len}
         return web.json_response({"data": [entry]})
 
     async def metrics(self, request: web.Request) -> web.Response:
@@ -82,6 +91,9 @@ class PaperServer:
             spec = ("num_drafts", "num_draft_tokens", "num_accepted_tokens")
             names += [f"spec_decode_{name}" for name in spec]
         lines += [f"vllm:{n}_total {self.faults.counted * self.counters[n]}" for n in names]
+        for place in range(self.faults.drafts):
+            name = "vllm:spec_decode_num_accepted_tokens_per_pos_total"
+            lines.append(f'{name}{{position="{place}"}} 0')
         return web.Response(text="\n".join(lines) + "\n")
 
     def _count(self, stream: Stream) -> None:
@@ -95,7 +107,7 @@ class PaperServer:
     async def tokenize(self, request: web.Request) -> web.Response:
         ids = self._prompt(await request.json())
         return web.json_response(
-            {"tokens": ids, "count": len(ids), "max_model_len": self.max_model_len}
+            {"tokens": ids, "count": len(ids), "max_model_len": self.faults.max_model_len}
         )
 
     async def chat(self, request: web.Request) -> web.StreamResponse:
@@ -108,6 +120,7 @@ class PaperServer:
         refusal = self.faults.refuse(body)
         if refusal is not None:
             return web.json_response(refusal[1], status=refusal[0])
+        await asyncio.sleep(self.faults.hangs(body))
         prompt = self._prompt(body)
         answer = self.model.answer(prompt, body.get("tools") or [])
         stream = Stream.of(
@@ -132,6 +145,10 @@ class PaperServer:
 
     async def complete(self, request: web.Request) -> web.Response:
         body = await request.json()
+        if self.faults.mute_scorer:
+            assert request.transport is not None
+            request.transport.abort()
+            return web.Response()
         prompt, output = split(body["prompt"], self.vocabulary.id(START))
         answer = self._answers[tuple(prompt)]
         if not body.get("prompt_logprobs"):

@@ -12,7 +12,10 @@ OPEN, CLOSE = "<tool_call>\n", "\n</tool_call>"
 
 @dataclass
 class Stream:
-    """Ids, texts and laws per output token; engine steps; the parsed message; how it ends."""
+    """Ids, texts and laws per output token; engine steps; the parsed message; how it ends.
+
+    `shows_ids` and `shows_logprobs` are off for servers older than the gate's requests.
+    """
 
     prompt: list[int]
     ids: list[int]
@@ -25,6 +28,8 @@ class Stream:
     drafted: list[int]
     accepted: list[int]
     done: bool = True
+    shows_ids: bool = True
+    shows_logprobs: bool = True
     usage: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -82,7 +87,8 @@ def stream_chunks(stream: Stream, body: dict[str, Any]) -> Iterator[dict[str, An
     base = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "model": "paper", "created": 1}
     fingerprint = f"paper-{len(stream.drafted) > 0}"
     first: dict[str, Any] = {"index": 0, "delta": {"role": "assistant", "content": ""}}
-    yield {**base, "choices": [first], **_asked(body, prompt_token_ids=stream.prompt)}
+    shown = body.get("return_token_ids") and stream.shows_ids
+    yield {**base, "choices": [first], **({"prompt_token_ids": stream.prompt} if shown else {})}
     at = 0
     for number, count in enumerate(stream.steps):
         choice: dict[str, Any] = {"index": 0, "delta": {}, "finish_reason": None}
@@ -93,8 +99,10 @@ def stream_chunks(stream: Stream, body: dict[str, Any]) -> Iterator[dict[str, An
             choice["finish_reason"] = stream.finish
         if body.get("return_token_ids"):
             places = range(at, min(at + count, len(stream.ids)))
-            choice["token_ids"] = [stream.ids[i] for i in places]
-            choice["logprobs"] = {"content": [_entry(stream, i) for i in places]}
+            if stream.shows_ids:
+                choice["token_ids"] = [stream.ids[i] for i in places]
+            if stream.shows_logprobs:
+                choice["logprobs"] = {"content": [_entry(stream, i) for i in places]}
         at += count
         yield {**base, "choices": [choice]}
     if stream.usage:
@@ -107,10 +115,6 @@ def stream_chunks(stream: Stream, body: dict[str, Any]) -> Iterator[dict[str, An
             "metrics": {"speculative_decoding": speculation},
             "system_fingerprint": fingerprint,
         }
-
-
-def _asked(body: dict[str, Any], **fields: Any) -> dict[str, Any]:
-    return fields if body.get("return_token_ids") else {}
 
 
 def _calls(stream: Stream) -> dict[str, Any]:

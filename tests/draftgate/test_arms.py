@@ -172,7 +172,7 @@ def only_in(arm: str, edit: Edit) -> Edit:
     """A fault that shows under the load of one arm alone."""
 
     def spoil(stream: Stream, request: Request) -> None:
-        if request["cache_salt"].endswith(f"-{arm}") and sum(stream.prompt) % 5 == 0:
+        if request.get("cache_salt", "").endswith(f"-{arm}") and sum(stream.prompt) % 5 == 0:
             edit(stream, request)
 
     return spoil

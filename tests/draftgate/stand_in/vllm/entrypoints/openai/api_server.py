@@ -54,7 +54,7 @@ if drafter and FAULT == "counts-double":
     faults.counted = 2.0
 server = PaperServer(HashedVocabulary(), faults, preempts=small)
 if flag("--max-model-len"):
-    server.max_model_len = int(flag("--max-model-len") or 0)
+    faults.max_model_len = int(flag("--max-model-len") or 0)
 
 
 @web.middleware
