@@ -113,6 +113,11 @@ class RunSection(Section):
         description="further arms: `none`, those `listed` in `[[arms]]`, or `all`, the ready-made "
         "ones too (docs/arms.md)",
     )
+    scorer: Literal["auto", "teacher-forcing", "lockstep"] = Field(
+        "auto",
+        description="how the baseline scores tokens it did not choose (docs/scoring.md); `auto` "
+        "takes lockstep where its server has no prompt logprobs",
+    )
     verify_floor: Literal["auto", "on", "off"] = Field(
         "auto",
         description="noise floor in verify shape: a third server that drafts and accepts nothing "

@@ -25,7 +25,7 @@ from draftgate.gate.noise_tails import settle_noise_tails
 from draftgate.gate.outcome import GateOutcome
 from draftgate.gate.paths import PATHS, OpenPath, open_paths
 from draftgate.gate.plan import Plan, make_plan
-from draftgate.gate.questions import Questioner
+from draftgate.gate.questions import Questioner, scorer_method
 from draftgate.gate.record import Record
 from draftgate.gate.reference import reference_rows
 from draftgate.gate.reruns import run_again, suspicious_turns
@@ -68,7 +68,8 @@ def run_gate(config: Config, reporter: Reporter, resume: str | None = None) -> G
             record.facts["baseline"] = collector.facts(baseline)
             collector.run_path(baseline, plan.jobs, record.limits)
             record.drafter = read_drafter_configs(config)
-            _ask(record, Questioner(baseline, folder, reporter), reporter)
+            method = scorer_method(config, record.facts["baseline"])
+            _ask(record, Questioner(baseline, folder, reporter, method), reporter)
         suspicious = suspicious_turns(record)
         if suspicious:
             with opener.open("candidate") as candidate:

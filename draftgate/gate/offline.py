@@ -40,8 +40,10 @@ def judge_journals(files: Sequence[Path], config_file: Path | None) -> GateOutco
     record.evidence = evidence
     record.facts = {path: [PathFacts(path, "journal")] for path in ("baseline", "candidate")}
     if folder.scores.exists():
-        record.answers.scores = read_scores(folder.scores) | read_scores(
-            folder.scores, width=LISTED
+        record.answers.scores = (
+            read_scores(folder.scores, "decode")
+            | read_scores(folder.scores)
+            | read_scores(folder.scores, width=LISTED)
         )
     settle_noise_tails(record)
     seed, policy = config.run.seed, record.config.policy

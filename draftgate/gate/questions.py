@@ -13,22 +13,41 @@ from dataclasses import replace
 
 from checks.greedy_judgement import Suspect
 from checks.greedy_turn import GreedyTurn
+from draftgate.config import Config
 from draftgate.gate.folder import RunFolder
 from draftgate.gate.paths import OpenPath
 from draftgate.gate.turns import Answers
 from draftgate.progress import Reporter
 from replay.next_token import next_tokens
 from replay.scorer import ScorerPlan, score_all
+from replay.scorer_plan import Method
+from traces.path_facts import PathFacts
 from traces.score import ScoreRequest
+
+
+def scorer_method(config: Config, facts: Sequence[PathFacts]) -> Method:
+    """The configured scorer, or the one that the baseline's servers can be asked for."""
+    if config.run.scorer != "auto":
+        return config.run.scorer
+    seen = [server.observables for server in facts if server.observables is not None]
+    lacking = any(shown.prompt_logprobs is False for shown in seen)
+    return "lockstep" if lacking else "teacher-forcing"
 
 
 class Questioner:
     """Asks an open baseline and keeps the answers."""
 
-    def __init__(self, path: OpenPath, folder: RunFolder, reporter: Reporter) -> None:
+    def __init__(
+        self,
+        path: OpenPath,
+        folder: RunFolder,
+        reporter: Reporter,
+        method: Method = "teacher-forcing",
+    ) -> None:
         self.plan = ScorerPlan(
             path.urls[0],
             path.model,
+            method,
             cache_salt=f"{folder.run}-score",
             api_key=path.api_key,
         )
@@ -41,9 +60,10 @@ class Questioner:
     ) -> None:
         """Teacher-force `requests`; what is in the run's score file is not asked again.
 
-        `width` is how many of the best tokens are listed at every place.
+        `width` is how many of the best tokens are listed at every place. Lockstep lists one; what
+        needs more stays unanswered under it.
         """
-        if not requests:
+        if not requests or (width > 1 and self.plan.method == "lockstep"):
             return
         with self.reporter.step(f"baseline: {title}", len(requests)) as advance:
             answers.scores |= asyncio.run(

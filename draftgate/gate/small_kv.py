@@ -9,7 +9,7 @@ from draftgate.gate.collection import Collector
 from draftgate.gate.evidence import Evidence, TurnId
 from draftgate.gate.further import judge_arm
 from draftgate.gate.paths import open_paths
-from draftgate.gate.questions import Questioner
+from draftgate.gate.questions import Questioner, scorer_method
 from draftgate.gate.record import Record
 from draftgate.gate.reruns import run_again, suspicious_turns
 from draftgate.progress import Reporter
@@ -40,7 +40,8 @@ def run_small_kv(arm: Arm, collector: Collector, record: Record, reporter: Repor
             collector.run_further(paths[name], arm, chats, record.limits)
             if name == "baseline":
                 record.read()
-                judge_arm(record, arm, Questioner(paths[name], folder, reporter))
+                method = scorer_method(config, record.facts[name])
+                judge_arm(record, arm, Questioner(paths[name], folder, reporter, method))
     suspicious = {a: t for a, t in suspicious_turns(record, small_kv=True).items() if a == arm}
     if suspicious:
         with open_paths(config, ["candidate"], folder, reporter, small) as paths:

@@ -143,7 +143,7 @@ class PaperServer:
         await response.write_eof()
         return response
 
-    async def complete(self, request: web.Request) -> web.Response:
+    async def complete(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
         if self.faults.mute_scorer:
             assert request.transport is not None
@@ -151,6 +151,8 @@ class PaperServer:
             return web.Response()
         prompt, output = split(body["prompt"], self.vocabulary.id(START))
         answer = self._answers[tuple(prompt)]
+        if body.get("stream"):
+            return await self._continue(request, body, prompt, output)
         if not body.get("prompt_logprobs"):
             law = self.model.law(prompt, answer, len(output))
             best = max(law, key=lambda token: law[token])
@@ -170,6 +172,28 @@ class PaperServer:
             listed = {token: law.get(token, -12.0), best: law[best]}
             rows.append({str(t): {"logprob": p} for t, p in listed.items()})
         return web.json_response({"choices": [{"prompt_logprobs": rows}]})
+
+    async def _continue(
+        self, request: web.Request, body: dict[str, Any], prompt: list[int], output: list[int]
+    ) -> web.StreamResponse:
+        """A greedy continuation, token by token, with the listed scores of each."""
+        answer = self._answers[tuple(prompt)]
+        response = web.StreamResponse()
+        response.content_type = "text/event-stream"
+        await response.prepare(request)
+        for place in range(len(output), len(output) + body["max_tokens"]):
+            law = self.model.law(prompt, answer, place)
+            best = max(law, key=lambda token: law[token])
+            wanted = body.get("logprob_token_ids") or sorted(law, key=lambda t: -law[t])[:5]
+            listed = {f"token_id:{t}": law.get(t, -12.0) for t in dict.fromkeys([best, *wanted])}
+            row = {"token_logprobs": [law[best]], "top_logprobs": [listed]}
+            chunk = {"choices": [{"token_ids": [best], "logprobs": row}]}
+            await response.write(b"data: " + json.dumps(chunk).encode() + b"\n\n")
+            if best == self.end:
+                break
+        await response.write(DONE)
+        await response.write_eof()
+        return response
 
     def _prompt(self, body: dict[str, Any]) -> list[int]:
         before = self.vocabulary.encode(self.faults.template)

@@ -175,23 +175,38 @@ def test_servers_without_token_ids_leave_the_bounds_open(gate: Gate) -> None:
     assert any("no token codes" in line for line in run_row(outcome)["unverified"])
 
 
-@pytest.mark.parametrize(
-    "baseline", [Faults(prompt_logprobs=False), Faults(mute_scorer=True)], ids=["lacks", "dies"]
-)
-def test_a_baseline_that_does_not_score_leaves_the_bounds_open(
-    gate: Gate, baseline: Faults
-) -> None:
-    def fork(stream: Stream, request: Request) -> None:
-        """The second best token, and the whole rest goes unscored."""
-        if sum(stream.prompt) % 3 == 0:
-            law = stream.laws[2]
-            stream.ids[2] = sorted(law, key=lambda token: -law[token])[1]
-            law[stream.ids[2]] = 0.5 + max(law.values())
+def fork(stream: Stream, request: Request) -> None:
+    """Now and then the second best token of the baseline's, which the candidate finds the best."""
+    if sum(stream.prompt) % 3 == 0:
+        law = stream.laws[2]
+        stream.ids[2] = sorted(law, key=lambda token: -law[token])[1]
+        law[stream.ids[2]] = 0.5 + max(law.values())
 
-    outcome = gate(Faults(drafts=K, spoil=fork), baseline)
+
+def test_a_baseline_that_dies_of_scoring_leaves_the_bounds_open(gate: Gate) -> None:
+    outcome = gate(Faults(drafts=K, spoil=fork), Faults(mute_scorer=True))
     assert outcome.verdict.verdict in ("inconclusive", "fail"), outcome.verdict.reasons
     assert bounds_of(outcome)["scored_share"] == "inconclusive"
     assert any("no teacher forcing" in line for line in run_row(outcome)["unverified"])
+
+
+def test_a_baseline_without_prompt_logprobs_scores_in_lockstep(gate: Gate) -> None:
+    """The same tokens are judged, with the same regrets, in decode shape."""
+    forced = gate(Faults(drafts=K, spoil=fork))
+    walked = gate(Faults(drafts=K, spoil=fork), Faults(prompt_logprobs=False))
+    assert bounds_of(walked)["scored_share"] == bounds_of(forced)["scored_share"] == "pass"
+    assert walked.codes == forced.codes
+    assert walked.counts["tokens_judged"] == forced.counts["tokens_judged"]
+    assert walked.store is not None
+    with Store.open(walked.store) as store:
+        shapes = store.rows(
+            "select run, list(distinct regret_shape order by regret_shape) as shapes, "
+            "round(sum(regret), 4) as regret from tokens where regret is not null group by run"
+        )
+    found = {row["run"]: row for row in shapes}
+    assert found[forced.run]["shapes"] == ["decode", "prefill"]
+    assert found[walked.run]["shapes"] == ["decode"]
+    assert found[walked.run]["regret"] == found[forced.run]["regret"]
 
 
 def test_servers_behind_a_gateway_that_hides_all_but_chat(gate: Gate) -> None:
