@@ -14,6 +14,16 @@ Made by `python -m draftgate.command_reference`. `draftgate` is also `python -m 
 Exit codes: 0 pass, 1 fail, 2 invalid or could not run (bad input, bad configuration, a control not
 caught), 3 inconclusive, 130 interrupted. An error is one message on stderr, `error: …`, with
 `fix: …` below it; with `--json` stdout then holds `{"error": …, "fix": …}`.
+
+## Completion
+
+The shell completes verbs, options and the names of questions (`draftgate query`) after
+
+```bash
+eval "$(_DRAFTGATE_COMPLETE=bash_source draftgate)"      # bash, in ~/.bashrc
+eval "$(_DRAFTGATE_COMPLETE=zsh_source draftgate)"       # zsh, in ~/.zshrc
+_DRAFTGATE_COMPLETE=fish_source draftgate | source       # fish, in ~/.config/fish/config.fish
+```
 """
 
 WIDTH = 96

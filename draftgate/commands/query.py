@@ -1,6 +1,7 @@
 """``draftgate query``: a named question to the store."""
 
 import json
+from importlib.resources import files
 from pathlib import Path
 
 import click
@@ -8,8 +9,14 @@ import click
 from draftgate.answer_output import answer_options, give
 
 
+def _names(context: click.Context, parameter: click.Parameter, begun: str) -> list[str]:
+    """Questions that begin so, for the shell's completion: file names, and nothing imported."""
+    known = (file.name.removesuffix(".sql") for file in (files("reports") / "queries").iterdir())
+    return sorted(name for name in known if name.startswith(begun))
+
+
 @click.command()
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=_names)
 @click.option(
     "--run", default="last", show_default=True, help="Run id, a beginning of one, or last."
 )

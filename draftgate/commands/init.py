@@ -1,0 +1,73 @@
+"""``draftgate init``: a first configuration."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+@click.command()
+@click.argument("sessions", nargs=-1, type=click.Path())
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default="draftgate.toml",
+    show_default=True,
+    help="File to write.",
+)
+@click.option("--baseline-url", multiple=True, help="Running server without the drafter.")
+@click.option("--candidate-url", multiple=True, help="Running server with the drafter.")
+@click.option("--api-key-env", default="", help="Environment variable that holds the API key.")
+@click.option("--model", default="", help="Model to launch, where the servers are not running.")
+@click.option("--method", default="", help="Method of the drafter: eagle3, mtp, ngram …")
+@click.option("--drafter", default="", help="Model of the drafter.")
+@click.option(
+    "-k", "--draft-tokens", type=click.IntRange(min=1), help="Draft tokens per step of the drafter."
+)
+@click.option("--no-ask", is_flag=True, help="Do not ask the endpoints what they are.")
+@click.option("--force", is_flag=True, help="Overwrite the file.")
+@click.option("--json", "as_json", is_flag=True, help="One machine-readable object on stdout.")
+def command(
+    sessions: tuple[str, ...],
+    output: Path,
+    baseline_url: tuple[str, ...],
+    candidate_url: tuple[str, ...],
+    api_key_env: str,
+    model: str,
+    method: str,
+    drafter: str,
+    draft_tokens: int | None,
+    no_ask: bool,
+    force: bool,
+    as_json: bool,
+) -> int:
+    """Write a commented draftgate.toml for SESSIONS (files, folders or globs) and the paths named.
+
+    \b
+    draftgate init recordings/ --baseline-url http://a:8000 --candidate-url http://b:8000
+    draftgate init recordings/ --model org/target --method eagle3 --drafter org/drafter -k 3
+
+    Endpoints are asked what they are; what they show stands beside each key, and what would make a
+    run invalid is said now. What is missing is asked for on a terminal, and left open elsewhere.
+    Ends with 0 where the file was written.
+    """
+    from draftgate.init.wanted import Wanted, asked, on_terminal
+    from draftgate.init.writing import write_config
+
+    drafting = {"method": method, "model": drafter, "num_speculative_tokens": draft_tokens}
+    given: dict[str, Any] = {key: value for key, value in drafting.items() if value}
+    wanted = Wanted(sessions, baseline_url, candidate_url, api_key_env, model, given)
+    if on_terminal() and not as_json:
+        wanted = asked(wanted)
+    written = write_config(output, wanted, ask=not no_ask, force=force)
+    if as_json:
+        import json
+
+        click.echo(json.dumps(written.as_json()))
+        return 0
+    for warning in written.warnings:
+        click.echo(f"warning: {warning}", err=True)
+    for line in written.lines():
+        click.echo(line)
+    return 0

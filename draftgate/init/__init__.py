@@ -1,0 +1,1 @@
+"""``draftgate init``: a first configuration, from what sessions and endpoints show."""
