@@ -31,7 +31,7 @@ class TurnJudgement:
 
     All hold output indices: `hard` condemn, `excused` the baseline shows itself, `noisy` cannot
     condemn because the baseline is too noisy. `max_regret` is in nat, `None` where nothing of the
-    turn was judged.
+    turn was judged. `repeat_fork` is where the baseline's repeat parts from its first stream.
     """
 
     session: str
@@ -47,6 +47,7 @@ class TurnJudgement:
     hard: tuple[int, ...]
     excused: tuple[int, ...]
     noisy: tuple[int, ...]
+    repeat_fork: Fork | None = None
 
 
 @dataclass(frozen=True, slots=True)

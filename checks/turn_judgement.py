@@ -3,7 +3,7 @@
 from checks.forks import Fork, ForkKind, fork_at
 from checks.greedy_judgement import TurnJudgement
 from checks.greedy_turn import GreedyTurn, TurnRegrets, excused
-from checks.regret import Shape
+from checks.regret import Shape, regret_at
 from checks.regret_table import NoiseByShape
 
 
@@ -36,7 +36,24 @@ def judge_turn(turn: GreedyTurn, measured: TurnRegrets, noise: NoiseByShape) -> 
         hard=tuple(hard),
         excused=tuple(pardoned),
         noisy=tuple(noisy),
+        repeat_fork=_repeat_fork(turn, measured, noise["decode"].hard),
     )
+
+
+def _repeat_fork(turn: GreedyTurn, measured: TurnRegrets, hard: float) -> Fork | None:
+    """The baseline against itself: ``hard`` here says how noisy it is, and condemns nothing."""
+    index, repeat = measured.repeat_divergence, turn.repeat
+    theirs = turn.baseline.tokens or ()
+    if index is None or repeat is None or index >= min(len(repeat.tokens or ()), len(theirs)):
+        return None
+    ours = repeat.tokens or ()
+    seen = regret_at(theirs[index], ours[index].id)
+    kind: ForkKind = "unscored"
+    if seen is not None and seen[0] > hard:
+        kind = "hard"
+    elif seen is not None and not seen[1]:
+        kind = "near_tie"
+    return fork_at(ours, theirs, index, kind)
 
 
 def _fork(

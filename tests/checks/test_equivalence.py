@@ -53,6 +53,22 @@ def test_rounding_noise_forks_and_is_a_near_tie(noisy_pool) -> None:
     assert judgement.unscored == 0
 
 
+def test_forks_of_the_baseline_against_itself_are_described_too(noisy_pool) -> None:
+    turns = judge_greedy(noisy_pool, POLICY, seed=0).turns
+    forks = [turn.repeat_fork for turn in turns if turn.repeat_divergence is not None]
+    assert len(forks) > 5
+    assert {fork.kind for fork in forks} == {"near_tie"}
+    by_turn = {(turn.session, turn.turn): turn for turn in noisy_pool}
+    for result in turns:
+        if result.repeat_fork is not None:
+            turn = by_turn[result.session, result.turn]
+            place = result.repeat_fork.index
+            listed = {entry.id: entry.logprob for entry in turn.baseline.tokens[place].top}
+            own = turn.baseline.tokens[place].logprob
+            seen = listed[turn.repeat.tokens[place].id]
+            assert result.repeat_fork.regret == pytest.approx(own - seen)
+
+
 def test_the_order_of_turns_does_not_matter(noisy_pool) -> None:
     forth = judge_greedy(noisy_pool, POLICY, seed=3)
     back = judge_greedy(noisy_pool[::-1], POLICY, seed=3)

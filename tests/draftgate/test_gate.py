@@ -48,6 +48,31 @@ def test_the_store_holds_the_run(gate: Gate) -> None:
         assert steps["committed"] == tokens["n"] - steps["turns"]  # the prefill's token each
 
 
+def test_the_baselines_own_forks_are_stored_with_their_regret(gate: Gate) -> None:
+    answered: set[str] = set()
+
+    def second_time(stream: Stream, request: Request) -> None:
+        """The baseline's repeat of a turn leaves its first answer at a near tie."""
+        for place, law in enumerate(stream.laws):
+            first, second = sorted(law, key=lambda token: -law[token])[:2]
+            if request.get("cache_salt", "").endswith("-aa") and law[first] - law[second] < 0.9:
+                answered.add(str(stream.prompt))
+                stream.laws[place] = {**law, first: law[second], second: law[first]}
+                stream.ids[place], stream.texts[place] = second, ALTERNATIVES[second - 2]
+                return
+
+    outcome = gate(baseline=Faults(spoil=second_time))
+    assert answered
+    assert outcome.store is not None
+    with Store.open(outcome.store) as store:
+        (row,) = store.rows(
+            "select count(fork_index) as forks, count(*) filter (fork_kind = 'near_tie') as near,"
+            " max(max_regret) as largest from pairs where comparison = 'aa'"
+        )
+    assert row["forks"] == row["near"] == len(answered)
+    assert 0 < row["largest"] < 0.9
+
+
 def spoil_some(*, share: int, edit: Any) -> Any:
     """A fault in one of `share` answers, chosen by the prompt."""
 

@@ -6,7 +6,7 @@ from typing import Any
 from checks.bounds import Bound
 from checks.control_result import ControlResult
 from checks.findings import Finding
-from checks.forks import first_divergence
+from checks.forks import Fork, first_divergence
 from checks.greedy_judgement import TurnJudgement
 from checks.greedy_turn import GreedyTurn
 from checks.profile import Cell
@@ -52,6 +52,8 @@ def pair_rows(
                 "tokens": len(turn.repeat.token_ids),
                 "equal": result.repeat_divergence is None,
                 "fork_index": result.repeat_divergence,
+                "max_regret": 0.0 if result.repeat_divergence is None else None,
+                **_repeat_fork(result.repeat_fork),
             }
         if turn.verify is not None and turn.verify.token_ids is not None:
             parted = first_divergence(turn.verify.token_ids, turn.baseline.token_ids or ())
@@ -63,6 +65,23 @@ def pair_rows(
                 "equal": parted is None,
                 "fork_index": parted,
             }
+
+
+def _repeat_fork(fork: Fork | None) -> dict[str, Any]:
+    """Where the baseline parts from itself; empty where it does not, or one stream just ends."""
+    return {} if fork is None else {**_fork(fork), "max_regret": fork.regret}
+
+
+def _fork(fork: Fork) -> dict[str, Any]:
+    return {
+        "fork_index": fork.index,
+        "fork_kind": fork.kind,
+        "baseline_text": fork.baseline.text,
+        "candidate_text": fork.candidate.text,
+        "fork_regret": fork.regret,
+        "fork_margin": fork.margin,
+        "fork_ulp": fork.ulp,
+    }
 
 
 def _candidate(
@@ -83,15 +102,7 @@ def _candidate(
     }
     if fork is None:
         return row
-    row |= {
-        "fork_index": fork.index,
-        "fork_kind": fork.kind,
-        "baseline_text": fork.baseline.text,
-        "candidate_text": fork.candidate.text,
-        "fork_regret": fork.regret,
-        "fork_margin": fork.margin,
-        "fork_ulp": fork.ulp,
-    }
+    row |= _fork(fork)
     if reading is not None and reading.labels is not None:
         row["fork_label"] = LABELS[reading.labels.labels[fork.index]]
     return row
