@@ -11,7 +11,7 @@ from checks.findings import ERROR, GREEDY_DIVERGENCE, Finding
 from checks.recurrence import Recurrence, recurrence
 from draftgate.gate.arms import MAIN, Arm, main_arm
 from draftgate.gate.collection import Collector
-from draftgate.gate.evidence import TurnId
+from draftgate.gate.evidence import Exchange, TurnId
 from draftgate.gate.paths import OpenPath
 from draftgate.gate.record import Record
 from replay.job import SessionJobs
@@ -47,25 +47,38 @@ def run_again(
     record: Record,
     suspicious: Mapping[Arm, Sequence[TurnId]],
 ) -> None:
-    """Send those turns again, three times, into journals of their own."""
+    """Send those turns again, three times, into journals of their own.
+
+    At the arm's concurrency they have the company they had: without the turns that were in flight
+    beside them, a few suspects would run as good as alone.
+    """
     for arm, turns in suspicious.items():
-        wanted = set(turns)
-        chats: list[SessionJobs] = [
-            [job for job in session if (job.session, job.turn) in wanted]
-            for session in record.plan.jobs
-        ]
-        chosen = [session for session in chats if session]
+        company = in_flight_beside(record.evidence.of("candidate", arm.name), turns)
         *together, alone = arm.rerun_names
         for name in (*together, alone):
-            concurrency = 1 if name == alone else arm.concurrency
+            wanted = set(turns) if name == alone else set(turns) | company
+            chats: list[SessionJobs] = [
+                [job for job in session if (job.session, job.turn) in wanted]
+                for session in record.plan.jobs
+            ]
             collector.run_arm(
                 path,
                 name,
-                chosen,
+                [session for session in chats if session],
                 record.limits,
-                concurrency,
+                1 if name == alone else arm.concurrency,
                 prefix_cache=arm.prefix_cache,
             )
+
+
+def in_flight_beside(exchanges: Mapping[TurnId, Exchange], turns: Sequence[TurnId]) -> set[TurnId]:
+    """Turns whose time overlapped that of one of `turns`."""
+    spans = [(exchanges[turn].sent_at, exchanges[turn].ended_at) for turn in turns]
+    return {
+        turn
+        for turn, other in exchanges.items()
+        if any(other.sent_at <= end and other.ended_at >= start for start, end in spans)
+    }
 
 
 def recurrences(record: Record, findings: Sequence[Finding]) -> Mapping[ArmTurn, Recurrence]:

@@ -14,16 +14,20 @@ from recorded import write_sessions
 
 from draftgate.config import ArmSection, Config
 from draftgate.gate.arms import Arm, further_arms
+from draftgate.gate.evidence import Exchange
 from draftgate.gate.folder import RunFolder
 from draftgate.gate.gate import run_gate
 from draftgate.gate.offline import judge_journals
 from draftgate.gate.outcome import GateOutcome
+from draftgate.gate.reruns import in_flight_beside
 from draftgate.progress import SilentReporter
 from replay.job import Job
 from reports.query import answer
 from reports.store import Store
+from traces.capture import CaptureKey
 from traces.errors import ServerError
 from traces.journal import JournalReader
+from traces.reassembly import response_of_chunks
 
 Request = dict[str, Any]
 Edit = Callable[[Stream, Request], None]
@@ -264,6 +268,19 @@ def test_other_clients_of_an_attached_server_are_told_and_no_fault(tmp_path: Pat
     assert outcome.codes == {}
     (run,) = rows(outcome, "select notes from runs")
     assert any("wrote" in note and "for others" in note for note in run["notes"])
+
+
+def test_a_suspect_is_run_again_with_the_company_it_had() -> None:
+    def exchange(turn: str, start: float, end: float) -> Exchange:
+        key = CaptureKey("r", "candidate", "main", "s", turn)
+        answer = response_of_chunks([], done=True)
+        return Exchange(key, {}, answer, start, "done", 1000 * (end - start), 1, None)
+
+    spans = {"a": (0, 2), "b": (1, 5), "c": (4, 6), "d": (7, 8), "e": (5.5, 7.5)}
+    exchanges = {("s", name): exchange(name, *span) for name, span in spans.items()}
+    assert in_flight_beside(exchanges, [("s", "a")]) == {("s", "a"), ("s", "b")}
+    beside = {turn for _, turn in in_flight_beside(exchanges, [("s", "a"), ("s", "d")])}
+    assert beside == {"a", "b", "d", "e"}
 
 
 # What an arm replays.
