@@ -1,13 +1,12 @@
 """The tables of `docs/evidence.md`: false alarms and detection on synthetic runs and on a pool.
 
     python -m evidence.tables --runs 200 > tables.md
-    python -m evidence.tables --pool pool.pickle --runs 200     # a pool captured from a real pair
+    python -m evidence.tables --pool evidence/pool.jsonl.gz --runs 200    # real noise
 
-A pool is a pickled list of `GreedyTurn`; pseudo-runs draw its sessions with replacement.
+A pool is made by `evidence.pool`; pseudo-runs draw its sessions with replacement.
 """
 
 import argparse
-import pickle
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -19,13 +18,14 @@ from checks.e_process import e_value, increments
 from checks.equivalence import judge_measured
 from checks.greedy_bounds import HARD, RATE
 from checks.greedy_judgement import GreedyJudgement
-from checks.greedy_turn import GreedyTurn, TurnRegrets, measure_turn
 from checks.law import law_of
 from checks.pit import pit, pit_draws
 from checks.policy import Policy
 from checks.power import detectable_rate
 from checks.sampling import Sampling
+from evidence.markdown import table
 from evidence.noise_runs import NoiseModel, RunSize, judge_run, simulate
+from evidence.pool import Run, read, tokens
 from evidence.sampled_faults import Fault, contexts, draw, lenient, listed, tempered, wrong_residual
 
 MARGIN = 3e-4
@@ -44,13 +44,6 @@ def verdict_of(judgement: GreedyJudgement) -> str:
     return next((word for word in ("fail", "inconclusive") if word in states), "pass")
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A Markdown table."""
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
-    return "\n".join(lines)
-
-
 def counted(name: str, verdicts: Iterable[str]) -> tuple[object, ...]:
     """One row: how often each word."""
     counts = Counter(verdicts)
@@ -67,19 +60,19 @@ def false_alarms(runs: int) -> str:
     return table(("noise", "runs", "fail", "inconclusive", "pass"), rows)
 
 
-Run = tuple[list[GreedyTurn], list[TurnRegrets]]
+def resampled(pool: Run, runs: int, sessions: int | None = None) -> Iterable[Run]:
+    """Pseudo-runs of a pool: whole sessions, drawn with replacement, each under a new name.
 
-
-def resampled(pool: Sequence[GreedyTurn], runs: int) -> Iterable[Run]:
-    """Pseudo-runs of a pool: whole sessions, drawn with replacement, each under a new name."""
+    `sessions` of them each time; by default as many as the pool holds.
+    """
     by_session: dict[str, Run] = {}
-    for turn in pool:
+    for turn, regrets in zip(*pool, strict=True):
         turns, measured = by_session.setdefault(turn.session, ([], []))
         turns.append(turn)
-        measured.append(measure_turn(turn))
+        measured.append(regrets)
     names = sorted(by_session)
     for seed in range(runs):
-        drawn = np.random.default_rng(seed).choice(len(names), len(names))
+        drawn = np.random.default_rng(seed).choice(len(names), sessions or len(names))
         run: Run = ([], [])
         for place, which in enumerate(drawn):
             turns, measured = by_session[names[which]]
@@ -88,16 +81,42 @@ def resampled(pool: Sequence[GreedyTurn], runs: int) -> Iterable[Run]:
         yield run
 
 
-def pool_alarms(pool: Sequence[GreedyTurn], runs: int) -> str:
-    """False alarms among pseudo-runs of a captured A/A pool."""
+def pool_alarms(pool: Run, runs: int, sizes: Sequence[int | None] = (None,)) -> str:
+    """False alarms among pseudo-runs of a captured A/A pool, of several numbers of sessions."""
     policy = Policy(rate_margin=MARGIN)
-    found = (
-        verdict_of(judge_measured(*run, policy, seed))
-        for seed, run in enumerate(resampled(pool, runs))
-    )
-    tokens = sum(len(turn.candidate.tokens or ()) for turn in pool)
-    name = f"pool of {tokens} tokens, {len({turn.session for turn in pool})} sessions"
-    return table(("pool", "runs", "fail", "inconclusive", "pass"), [counted(name, found)])
+    rows = []
+    for size in sizes:
+        found = (
+            verdict_of(judge_measured(*run, policy, seed))
+            for seed, run in enumerate(resampled(pool, runs, size))
+        )
+        drawn = size or len({turn.session for turn in pool[0]})
+        rows.append(counted(f"{drawn} sessions, as in the pool", found))
+    return table(("sessions of a pseudo-run", "runs", "fail", "inconclusive", "pass"), rows)
+
+
+def pool_noise(pool: Run) -> str:
+    """What is in a pool, by the run that it was taken from."""
+    rows = []
+    for run in sorted({turn.session.split("/")[0] for turn in pool[1]}):
+        part = [turn for turn in pool[1] if turn.session.split("/")[0] == run]
+        regrets = np.concatenate([p.values for turn in part for p in turn.candidate])
+        noise = np.concatenate([np.empty(0), *(p.values for turn in part for p in turn.noise)])
+        rows.append(
+            (
+                run,
+                len({turn.session for turn in part}),
+                len(part),
+                f"{tokens(part):,}",
+                sum(turn.divergence is not None for turn in part),
+                f"{regrets.max():.3f}",
+                f"{len(noise):,}",
+                f"{noise.max(initial=0.0):.3f}",
+            )
+        )
+    head = ("run", "sessions", "turns", "tokens", "forks", "largest regret (nat)", "A/A tokens",
+            "largest A/A regret (nat)")  # fmt: skip
+    return table(head, rows)
 
 
 def greedy_detection(runs: int) -> str:
@@ -166,8 +185,9 @@ def main() -> None:
     parser.add_argument("--pool", type=Path)
     arguments = parser.parse_args()
     if arguments.pool is not None:
-        pool = pickle.loads(arguments.pool.read_bytes())
-        print(pool_alarms(pool, arguments.runs))
+        pool = read(arguments.pool)
+        print(pool_noise(pool) + "\n")
+        print(pool_alarms(pool, arguments.runs, (24, 52, None)))
         return
     few = max(arguments.runs // 10, 5)
     print("### False alarms\n\n" + false_alarms(arguments.runs) + "\n")

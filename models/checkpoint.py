@@ -82,6 +82,7 @@ def load_target(folder: Path) -> Llama:
     from safetensors.torch import load_file
 
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    config |= config["rope_parameters"]
     shape = Shape(**{name: config[name] for name in Shape.__dataclass_fields__})
     model = Llama(shape)
     model.load_state_dict(

@@ -1,22 +1,57 @@
 """The script behind the tables of docs/evidence.md."""
 
-from evidence.synthetic import SyntheticModel, greedy_pool
-from evidence.tables import counted, pool_alarms, resampled, table
+import numpy as np
+
+from checks.equivalence import judge_measured
+from checks.greedy_turn import measure_turn
+from checks.policy import Policy
+from evidence.markdown import table
+from evidence.pool import Run, pack, unpack
+from evidence.synthetic import SyntheticModel, gaussian, greedy_pool
+from evidence.tables import counted, pool_alarms, resampled
+
+
+def made(noise: float = 0.0) -> Run:
+    arms = {(arm, "decode"): gaussian(noise) for arm in ("candidate", "repeat")} if noise else {}
+    turns = greedy_pool(SyntheticModel(noise=arms), sessions=4, turns=2, length=10)
+    return turns, [measure_turn(turn) for turn in turns]
 
 
 def test_pseudo_runs_draw_whole_sessions_under_new_names() -> None:
-    pool = greedy_pool(SyntheticModel(), sessions=4, turns=2, length=10)
+    pool = made()
     turns, measured = next(iter(resampled(pool, 1)))
     assert len(turns) == len(measured) == 8
     assert len({turn.session for turn in turns}) == 4
     assert [turn.session for turn in turns] == [regrets.session for regrets in measured]
-    assert {turn.candidate.token_ids for turn in turns} <= {t.candidate.token_ids for t in pool}
+    assert {turn.candidate.token_ids for turn in turns} <= {t.candidate.token_ids for t in pool[0]}
+
+
+def test_a_pseudo_run_may_be_smaller_than_the_pool() -> None:
+    turns, _ = next(iter(resampled(made(), 1, sessions=3)))
+    assert len({turn.session for turn in turns}) == 3
 
 
 def test_a_quiet_pool_raises_no_alarm() -> None:
-    pool = greedy_pool(SyntheticModel(), sessions=4, turns=2, length=10)
-    last = pool_alarms(pool, runs=3).splitlines()[-1]
-    assert last == "| pool of 80 tokens, 4 sessions | 3 | 0 | 3 | 0 |"
+    last = pool_alarms(made(), runs=3).splitlines()[-1]
+    assert last == "| 4 sessions, as in the pool | 3 | 0 | 3 | 0 |"
+
+
+def test_a_packed_pool_is_judged_as_the_turns_it_was_made_of() -> None:
+    turns, measured = made(noise=0.5)
+    assert any(turn.divergence is not None for turn in measured), "the noise forks some turn"
+    stubs, again = unpack(pack(measured))
+    assert [turn.session for turn in stubs] == [turn.session for turn in turns]
+    for old, new in zip(measured, again, strict=True):
+        assert (new.divergence, new.repeat_divergence) == (old.divergence, old.repeat_divergence)
+        assert (new.tokens, new.unscored) == (old.tokens, old.unscored)
+        pairs = zip((*new.candidate, *new.noise), (*old.candidate, *old.noise), strict=True)
+        for ours, theirs in pairs:
+            assert (ours.shape, ours.start) == (theirs.shape, theirs.start)
+            np.testing.assert_allclose(ours.values, theirs.values, atol=1e-6)
+            assert (ours.bounded == theirs.bounded).all()
+    policy = Policy(rate_margin=3e-4)
+    rates = [judge_measured(*run, policy, 0).rate for run in ((turns, measured), (stubs, again))]
+    assert rates[0] == rates[1]
 
 
 def test_tables() -> None:

@@ -1,0 +1,59 @@
+"""`make evidence`: the gate on real weights, whose rounding forks greedy text without any fault.
+
+    python -m evidence.natural_noise                  # n-gram, draft model, EAGLE 3.1
+    python -m evidence.natural_noise ngram            # one of them
+
+SmolLM2-135M-Instruct is served in bf16 without and with each drafter. None of them changes what the
+model means, so a verdict of `fail` is a false alarm; the exit code is then 1. Prints the table of
+`docs/evidence.md`.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from draftgate.config_file import read_config
+from draftgate.gate.gate import run_gate
+from draftgate.progress import reporter
+from evidence import chats
+from evidence.head import trained_head
+from evidence.results import keep, result_of, shown
+from evidence.smollm2 import checkpoint
+
+HOME = Path(".draftgate/evidence")
+CONFIG = Path(__file__).with_name("smollm2.toml")
+NAMES = {"ngram": "n-gram", "draft": "draft model (the target itself)", "eagle": "EAGLE 3.1"}
+
+
+def drafter(kind: str, target: Path) -> dict[str, Any]:
+    """vLLM's --speculative-config."""
+    if kind == "ngram":
+        lookup = {"prompt_lookup_min": 2, "prompt_lookup_max": 4}
+        return {"method": "ngram", "num_speculative_tokens": 3, **lookup}
+    if kind == "draft":
+        return {"method": "draft_model", "model": str(target), "num_speculative_tokens": 3}
+    head = trained_head(target, HOME / "smollm2-head")
+    return {"method": "eagle3", "model": str(head), "num_speculative_tokens": 3}
+
+
+def main() -> int:
+    """0 where no run failed."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("drafters", nargs="*", choices=[[], *NAMES], help="default: all")
+    chosen = parser.parse_args().drafters or list(NAMES)
+    target = checkpoint(HOME / "smollm2")
+    chats.write(HOME / "chats.jsonl")
+    results = []
+    for kind in chosen:
+        speculative = {"candidate": {"speculative_config": drafter(kind, target)}}
+        outcome = run_gate(read_config(CONFIG, speculative), reporter())
+        outcome.print_summary()
+        results.append(result_of(NAMES[kind], outcome))
+        keep(results[-1], HOME / "natural_noise.jsonl")
+    print(shown(results))
+    return int(any(result.verdict in ("fail", "invalid") for result in results))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

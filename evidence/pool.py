@@ -1,0 +1,144 @@
+"""A pool of real A/A turns: only their regrets, session by session, without any text.
+
+    python -m evidence.pool mixed=.draftgate/runs/2026… …      # writes evidence/pool.jsonl.gz
+
+Each run is an A/A gate of `evidence.twins`. A turn is one line::
+
+    {"s": "mixed/chat-00", "t": "t1", "fork": 12, "again": null, "unscored": 0,
+     "candidate": [["decode", 0, 13, {"12": 0.125}], ["prefill", 13, 51, {}]], "noise": [...]}
+
+A part is shape, first token, tokens, and the regrets (nat) that are not zero. A regret of which
+only a lower bound is known is negative.
+"""
+
+import argparse
+import gzip
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from checks.greedy_turn import GreedyTurn, TurnRegrets, measure_turn
+from checks.regret import Regrets
+from draftgate.gate.evidence import read_evidence
+from draftgate.gate.folder import RunFolder
+from draftgate.gate.turns import Answers, greedy_turns
+from replay.score_file import read_scores
+from traces.response import Response
+
+POOL = Path(__file__).with_name("pool.jsonl.gz")
+Run = tuple[list[GreedyTurn], list[TurnRegrets]]
+
+
+def turns_of(folder: Path) -> Iterator[TurnRegrets]:
+    """The regrets of every greedy turn of a finished run, from its journals and scores."""
+    run = RunFolder(folder)
+    answers = Answers(scores=read_scores(run.scores) if run.scores.exists() else {})
+    for turn in greedy_turns(read_evidence(run), answers, processed_logprobs=False):
+        measured = measure_turn(turn)
+        if measured.not_judged is None:
+            yield measured
+
+
+def pack(turns: Iterable[TurnRegrets]) -> bytes:
+    """One line per turn, compressed; the same turns give the same bytes."""
+    lines = [json.dumps(_row(turn), separators=(",", ":")) for turn in turns]
+    # A fixed time stamp: the same turns give the same bytes.
+    return gzip.compress(("\n".join(lines) + "\n").encode(), mtime=0)
+
+
+def unpack(packed: bytes) -> Run:
+    """The turns as `checks.equivalence.judge_measured` takes them; their streams are empty.
+
+    So a regret above the hard bound is never excused by what the baseline shows there itself.
+    """
+    measured = [_turn(json.loads(line)) for line in gzip.decompress(packed).splitlines()]
+    return [GreedyTurn(turn.session, turn.turn, EMPTY, EMPTY) for turn in measured], measured
+
+
+def read(file: Path = POOL) -> Run:
+    """The pool in `file`."""
+    return unpack(file.read_bytes())
+
+
+def _row(turn: TurnRegrets) -> dict[str, Any]:
+    return {
+        "s": turn.session,
+        "t": turn.turn,
+        "fork": turn.divergence,
+        "again": turn.repeat_divergence,
+        "unscored": turn.unscored,
+        "candidate": [_part(part) for part in turn.candidate],
+        "noise": [_part(part) for part in turn.noise],
+    }
+
+
+def _part(part: Regrets) -> list[Any]:
+    told = np.flatnonzero((part.values > 0) | part.bounded)
+    values = {
+        str(i): round(float(-part.values[i] if part.bounded[i] else part.values[i]), 6)
+        for i in told
+    }
+    return [part.shape, part.start, len(part), values]
+
+
+def _turn(row: dict[str, Any]) -> TurnRegrets:
+    return TurnRegrets(
+        session=row["s"],
+        turn=row["t"],
+        candidate=tuple(_regrets(part) for part in row["candidate"]),
+        noise=tuple(_regrets(part) for part in row["noise"]),
+        divergence=row["fork"],
+        repeat_divergence=row["again"],
+        unscored=row["unscored"],
+    )
+
+
+def _regrets(part: list[Any]) -> Regrets:
+    shape, start, count, told = part
+    values = np.zeros(count)
+    for place, value in told.items():
+        values[int(place)] = value
+    return Regrets(shape, start, np.abs(values), values < 0)
+
+
+EMPTY = Response(
+    status=200,
+    content="",
+    reasoning="",
+    tool_calls=(),
+    finish_reason="stop",
+    tokens=None,
+    prompt_token_ids=None,
+    usage=None,
+    speculation=None,
+    chunks=(),
+    done=True,
+)
+
+
+def tokens(measured: Iterable[TurnRegrets]) -> int:
+    """Candidate tokens with a regret."""
+    return sum(turn.tokens for turn in measured)
+
+
+def main() -> None:
+    """Write the pool of the runs named; sessions of different runs stay apart."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("runs", nargs="+", help="NAME=FOLDER of finished A/A gates")
+    parser.add_argument("--out", type=Path, default=POOL)
+    arguments = parser.parse_args()
+    turns = [
+        replace(turn, session=f"{name}/{turn.session}")
+        for name, folder in (run.split("=", 1) for run in arguments.runs)
+        for turn in turns_of(Path(folder))
+    ]
+    arguments.out.write_bytes(pack(turns))
+    print(f"{arguments.out}: {len(turns)} turns, {tokens(turns):,} candidate tokens")
+
+
+if __name__ == "__main__":
+    main()
