@@ -2,17 +2,18 @@
 
     {"type": "json_schema", "json_schema": {"name": "r", "schema": {...}}}
     {"json": {...}} | {"json_object": true} | {"regex": "..."} | {"choice": ["a", "b"]}
+    {"grammar": "root ::= ..."}
 
-vLLM 0.32 `sampling_params.StructuredOutputsParams`; a grammar or a structural tag needs the
-engine's own matcher and is not checked here.
+vLLM 0.32 `sampling_params.StructuredOutputsParams`. A grammar is checked where vLLM's own engine
+for it is installed; a structural tag, which only binds parts of a text, is not.
 """
 
-import re
 from dataclasses import dataclass
 from typing import Any
 
 from checks import json_values, schema
 from checks.json_values import NotJson
+from checks.patterns import PatternUnusable, matches
 
 
 class NotCheckable(ValueError):
@@ -21,7 +22,7 @@ class NotCheckable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class OutputFormat:
-    """One format. `kind` is ``json``, ``regex``, ``choice`` or what cannot be checked."""
+    """One format. `kind` is ``json``, ``regex``, ``choice``, ``grammar``, or another one."""
 
     kind: str
     rule: Any = None
@@ -34,6 +35,10 @@ class OutputFormat:
             return None if text in self.rule or text.strip() in self.rule else "is none of them"
         if self.kind == "regex":
             return self._regex(text)
+        if self.kind == "grammar":
+            from checks.vllm_grammar import grammar_violation
+
+            return grammar_violation(self.rule, text)
         raise NotCheckable(f"a {self.kind} needs the engine's own matcher")
 
     def _json(self, text: str) -> str | None:
@@ -51,11 +56,10 @@ class OutputFormat:
 
     def _regex(self, text: str) -> str | None:
         try:
-            pattern = re.compile(self.rule, re.DOTALL)
-        except re.error as error:
-            raise NotCheckable(f"the regex {self.rule!r}: {error}") from error
-        matches = pattern.fullmatch(text) or pattern.fullmatch(text.strip())
-        return None if matches else f"does not match {self.rule!r}"
+            found = matches(self.rule, text) or matches(self.rule, text.strip())
+        except PatternUnusable as error:
+            raise NotCheckable(f"the regex: {error}") from error
+        return None if found else f"does not match {self.rule!r}"
 
 
 def output_format(request: dict[str, Any]) -> OutputFormat | None:

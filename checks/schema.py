@@ -1,11 +1,10 @@
 """JSON Schema, in the dialect the schema declares, without formats, without fetching.
 
 `$schema` chooses the draft (2020-12 where it is absent). `format` asserts nothing. A `$ref` is
-resolved inside the schema only: nothing is ever fetched.
+resolved inside the schema only: nothing is ever fetched. Patterns have a time limit.
 """
 
 import json
-import re
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -15,6 +14,9 @@ import referencing
 import referencing.exceptions
 from jsonschema.exceptions import SchemaError, ValidationError
 from jsonschema.validators import validator_for
+
+from checks.patterns import PatternUnusable
+from checks.schema_patterns import with_limits
 
 DEFAULT = jsonschema.Draft202012Validator
 
@@ -36,15 +38,18 @@ def violations(schema: Any, value: Any) -> list[str]:
     """How `value` violates `schema`, one line per violation; empty where it does not.
 
     Raises `UnusableSchema` where the schema is invalid, declares an unknown dialect, refers to
-    something outside itself, or holds a pattern that does not compile.
+    something outside itself, or holds a pattern that does not compile or takes too long.
     """
     validator = _validator(schema)
+    unlimited = _unlimited(json.dumps(schema))
+    if unlimited is not None:
+        raise UnusableSchema(unlimited)
     try:
         errors = sorted(validator.iter_errors(value), key=lambda error: list(map(str, error.path)))
     except referencing.exceptions.Unresolvable as error:
         raise UnusableSchema(f"$ref {error.ref!r} does not resolve inside the schema") from error
-    except re.error as error:
-        raise UnusableSchema(f"pattern {error.pattern!r}: {error.msg}") from error
+    except PatternUnusable as error:
+        raise UnusableSchema(str(error)) from error
     except RecursionError as error:
         raise UnusableSchema("the schema or the value is nested too deeply") from error
     return [_line(error) for error in errors]
@@ -72,7 +77,25 @@ def _checked(text: str) -> Any:
         cls.check_schema(schema, format_checker=jsonschema.FormatChecker(formats=()))
     except SchemaError as error:
         raise UnusableSchema(_line(error)) from error
-    return cls(schema, registry=referencing.Registry())
+    return with_limits(cls)(schema, registry=referencing.Registry())
+
+
+@lru_cache(maxsize=512)
+def _unlimited(text: str) -> str | None:
+    """Why patterns of a schema would be matched without a time limit, where that is so."""
+    if '"unevaluatedProperties"' in text and '"patternProperties"' in text:
+        return "patternProperties beside unevaluatedProperties is not checked"
+    inner = json.loads(text)
+    if isinstance(inner, dict):
+        inner = list(inner.values())
+    return "a dialect inside a schema is not checked" if _declares(inner) else None
+
+
+def _declares(part: Any) -> bool:
+    """Whether a part declares a dialect, whose own keywords `jsonschema` would then use."""
+    if isinstance(part, dict):
+        return isinstance(part.get("$schema"), str) or any(map(_declares, part.values()))
+    return isinstance(part, list) and any(map(_declares, part))
 
 
 def _line(error: ValidationError | SchemaError) -> str:
