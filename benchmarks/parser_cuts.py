@@ -15,7 +15,8 @@ from checks.cuts import Cut, one_by_one, random_cuts, two_way
 from checks.split_samples import TOOLS
 from checks.tool_markup import FORMATS, CallToWrite
 from checks.vllm_cuts import tokenizer_named
-from checks.vllm_parsers import ParserUnderTest, TokenText
+from checks.vllm_detokenizer import TokenText
+from checks.vllm_parsers import ParserUnderTest
 
 TOKENS = 180
 FIRST_TRIAL = {"two-way": 14_690, "random 1-4": 649, "one by one": 272}

@@ -1,6 +1,6 @@
 """What a parser made of an output: content, reasoning and calls; and whether two are the same."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from checks.calls import same_arguments
@@ -29,6 +29,10 @@ class ParseResult:
             )
         )
 
+    def same_but_for_space(self, other: "ParseResult") -> bool:
+        """Equal where white space in content and reasoning does not count."""
+        return _spaceless(self).same(_spaceless(other))
+
     def difference(self, other: "ParseResult") -> str:
         """In what this result differs from the reference `other`, in a few words."""
         if self.error != other.error:
@@ -42,6 +46,8 @@ class ParseResult:
                 return "another name"
             if not same_arguments(mine[1], theirs[1]):
                 return "other arguments"
+        if self.same_but_for_space(other):
+            return "other white space"
         if self.reasoning.rstrip() != other.reasoning.rstrip():
             return "other reasoning"
         return "other content"
@@ -54,3 +60,8 @@ class ParseResult:
             "calls": [{"name": name, "arguments": text} for name, text in self.calls],
         }
         return result if self.error is None else {"error": self.error}
+
+
+def _spaceless(result: ParseResult) -> ParseResult:
+    content, reasoning = ("".join(text.split()) for text in (result.content, result.reasoning))
+    return replace(result, content=content, reasoning=reasoning)

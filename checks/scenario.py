@@ -41,18 +41,18 @@ class ScenarioJudgement:
 def judge_case(
     case: Case, where: str, split_judge: SplitJudge | None = None
 ) -> list[ScenarioJudgement]:
-    """Judge every scenario. Raises `InputError` (with `where`) for a schema that is invalid."""
+    """Judge every scenario. Raises `InputError` (with `where`) for a schema that is invalid, and
+    for a parser, a tokenizer or a cut that cannot be."""
     results = []
     for scenario in case.scenarios:
         refuse_invalid_schemas(scenario, f"{where}: scenario {scenario.name!r}")
+        try:
+            judged = judge_scenario(scenario, split_judge)
+        except InputError as error:
+            raise InputError(f"{where}: {error}", error.fix) from error
         expected = scenario.expected
-        results.append(
-            ScenarioJudgement(
-                scenario.name,
-                judge_scenario(scenario, split_judge),
-                None if expected is None else tuple(expected.codes),
-            )
-        )
+        codes = None if expected is None else tuple(expected.codes)
+        results.append(ScenarioJudgement(scenario.name, judged, codes))
     return results
 
 

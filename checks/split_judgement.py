@@ -3,11 +3,12 @@
 One token per delta is the reference: it is what a server without speculation sends. Three kinds of
 cuts are held against it: into two deltas, into deltas of 1 … k + 1 tokens as speculation makes
 them, and everything in one delta (which only a client without streaming would see; it alone is a
-warning). A difference between the reference and the non-streaming parse is the parser's own fault
-and not speculation's.
+warning). White space that comes or goes, as around calls, is a warning too. A difference between
+the reference and the non-streaming parse is the parser's own fault and not speculation's; a
+difference by the cut is what speculation makes of a parser.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,6 +23,8 @@ NEAREST = (GIVEN, RANDOM, TWO_WAY, SINGLE)
 """Kinds of cuts, the nearest to what speculation sends first."""
 SHORT = 600
 """Outputs up to this many tokens are cut in two at every place, longer ones near markup only."""
+TRIES = 2000
+"""So many parses are spent on shrinking a failing cut; what is left may not be the smallest."""
 
 Stream = Callable[[Cut], ParseResult]
 
@@ -39,7 +42,7 @@ class SplitFailure:
 class SplitJudgement:
     """`tried` and `failed` count cuts by kind; `reference` is one token per delta, `whole` the
     non-streaming parse (`None` where it was not made). `failure` is of the kind that is nearest
-    to what speculation sends."""
+    to what speculation sends, whose steps commit up to `largest` tokens (`None`: not known)."""
 
     pieces: tuple[str, ...]
     reference: ParseResult
@@ -47,6 +50,7 @@ class SplitJudgement:
     tried: dict[str, int] = field(default_factory=dict)
     failed: dict[str, int] = field(default_factory=dict)
     failure: SplitFailure | None = None
+    largest: int | None = None
 
     @property
     def invariant(self) -> bool:
@@ -59,21 +63,31 @@ class SplitJudgement:
         return self.failure is not None and self.failure.kind == SINGLE
 
     @property
+    def space_only(self) -> bool:
+        """Only white space differs, whatever the cut."""
+        return self.failure is not None and self.failure.result.same_but_for_space(self.reference)
+
+    @property
+    def minor(self) -> bool:
+        """A difference that is a warning."""
+        return self.single_only or self.space_only
+
+    @property
     def parser_fault(self) -> str | None:
         """How streaming, one token at a time, differs from not streaming."""
-        if self.whole is None or self.reference.same(self.whole):
+        if self.whole is None or self.reference.same_but_for_space(self.whole):
             return None
         return self.reference.difference(self.whole)
 
     def findings(self) -> Iterator[Finding]:
-        """SPLIT_VARIANT, once; a warning where only one single delta differs."""
+        """SPLIT_VARIANT, once; a warning where only one single delta, or white space, differs."""
         if self.failure is None:
             return
         how = self.failure.result.difference(self.reference)
         yield Finding(
             f.SPLIT_VARIANT,
-            f"{how} when {joined_words(self.pieces, self.failure.cut)}",
-            severity=WARNING if self.single_only else "",
+            f"{how} when {joined_words(self.pieces, self.failure.cut)}{self._reach()}",
+            severity=WARNING if self.minor else "",
             baseline=str(self.reference.as_json()),
             candidate=str(self.failure.result.as_json()),
             detail={
@@ -83,6 +97,15 @@ class SplitJudgement:
                 "tried": self.tried,
             },
         )
+
+    def _reach(self) -> str:
+        """Whether one engine step sends so many tokens at once."""
+        if self.failure is None or self.largest is None or self.failure.kind == SINGLE:
+            return ""
+        longest = max(end - start for start, end in deltas(len(self.pieces), self.failure.cut))
+        if longest <= self.largest:
+            return f", as one step of up to {self.largest} tokens sends it"
+        return f"; a step sends up to {self.largest} tokens, so several must be sent together"
 
     def as_json(self) -> dict[str, Any]:
         """For ``draftgate parsers --json``."""
@@ -98,6 +121,7 @@ class SplitJudgement:
         return {
             "invariant": self.invariant,
             "single_only": self.single_only,
+            "space_only": self.space_only,
             "parser_fault": self.parser_fault,
             "tried": self.tried,
             "failed": self.failed,
@@ -114,25 +138,28 @@ def judge_splits(
     largest: int,
     count: int,
     seed: int,
+    short: int = SHORT,
+    tries: int = TRIES,
 ) -> SplitJudgement:
     """Cut an output every way: in two, at random into deltas of 1 … `largest` tokens, not at all.
 
-    `pieces` are the texts its tokens add; `stream` parses it under a cut.
+    `pieces` are the texts its tokens add; `stream` parses it under a cut. Outputs longer than
+    `short` are cut in two near markup only; at most `tries` parses are spent on shrinking.
     """
     size = len(pieces)
-    places = None if size <= SHORT else near_markup(pieces)
+    places = None if size <= short else near_markup(pieces)
     kinds: list[tuple[str, Iterable[Cut]]] = [
         (TWO_WAY, two_way(size, places)),
         (RANDOM, random_cuts(size, largest, count, seed)),
         (SINGLE, [()] if size > 1 else []),
     ]
-    return _judge(pieces, stream, whole, kinds)
+    return _judge(pieces, stream, whole, kinds, largest, tries)
 
 
 def judge_given(pieces: Sequence[str], stream: Stream, cuts: Sequence[Cut]) -> SplitJudgement:
     """Try the cuts a case file names."""
     kinds = [(GIVEN, [cut for cut in cuts if cut]), (SINGLE, [cut for cut in cuts if not cut])]
-    return _judge(pieces, stream, None, kinds)
+    return _judge(pieces, stream, None, kinds, None, TRIES)
 
 
 def _judge(
@@ -140,6 +167,8 @@ def _judge(
     stream: Stream,
     whole: ParseResult | None,
     kinds: Sequence[tuple[str, Iterable[Cut]]],
+    largest: int | None,
+    tries: int,
 ) -> SplitJudgement:
     size = len(pieces)
     reference = stream(one_by_one(size))
@@ -147,21 +176,39 @@ def _judge(
     def differs(cut: Cut) -> bool:
         return not stream(cut).same(reference)
 
+    def differs_by_more_than_space(cut: Cut) -> bool:
+        return not stream(cut).same_but_for_space(reference)
+
     wrong: dict[str, list[Cut]] = {}
+    grave: dict[str, list[Cut]] = {}
     tried: dict[str, int] = {}
     for kind, cuts in kinds:
         every = list(cuts)
         tried[kind] = len(every)
         wrong[kind] = [cut for cut in every if differs(cut)]
+        grave[kind] = [cut for cut in wrong[kind] if differs_by_more_than_space(cut)]
     failed = {kind: len(found) for kind, found in wrong.items()}
-    nearest = next((kind for kind in NEAREST if wrong.get(kind)), None)
-    failure = None
-    if nearest is not None:
-        # The most cuts leave the fewest joined tokens to try.
-        cut = max(wrong[nearest], key=len)
-        cut = cut if nearest == SINGLE else smallest(size, cut, differs)
-        failure = SplitFailure(nearest, cut, stream(cut))
-    return SplitJudgement(tuple(pieces), reference, whole, tried, failed, failure)
+    failure = _nearest(size, stream, grave, differs_by_more_than_space, tries) or _nearest(
+        size, stream, wrong, differs, tries
+    )
+    return SplitJudgement(tuple(pieces), reference, whole, tried, failed, failure, largest)
+
+
+def _nearest(
+    size: int,
+    stream: Stream,
+    wrong: Mapping[str, Sequence[Cut]],
+    differs: Callable[[Cut], bool],
+    tries: int,
+) -> SplitFailure | None:
+    """The failing cut of the kind that is nearest to what speculation sends, made small."""
+    kind = next((kind for kind in NEAREST if wrong.get(kind)), None)
+    if kind is None:
+        return None
+    # The most cuts leave the fewest joined tokens to try.
+    cut = max(wrong[kind], key=len)
+    cut = cut if kind == SINGLE else smallest(size, cut, differs, tries)
+    return SplitFailure(kind, cut, stream(cut))
 
 
 def joined_words(pieces: Sequence[str], cut: Cut) -> str:

@@ -52,14 +52,14 @@ def check_stream(pair: Pair) -> Iterator[Finding | NotJudged]:
     if not ours.finish_reason:
         yield Finding(
             f.STREAM_NO_FINISH,
-            "no chunk carries a finish_reason",
+            f"no chunk carries a finish_reason{_torn(ours)}",
             baseline_too=theirs is not None and not theirs.finish_reason,
             detail={"malformed": list(ours.malformed)} if ours.malformed else {},
         )
     if not ours.done:
         yield Finding(
             f.STREAM_NO_DONE,
-            "the stream ends without data: [DONE]",
+            f"the stream ends without data: [DONE]{_torn(ours)}",
             baseline_too=theirs is not None and not theirs.done,
         )
     if pair.request is None:
@@ -70,6 +70,12 @@ def check_stream(pair: Pair) -> Iterator[Finding | NotJudged]:
             "stream_options.include_usage was set, and no chunk carries usage",
             baseline_too=theirs is not None and _no_usage(theirs),
         )
+
+
+def _torn(stream: Response) -> str:
+    """Where a stream that stops inside an event stops."""
+    torn = [text for text in stream.malformed if "ends inside" in text]
+    return f"; {torn[0]}" if torn else ""
 
 
 def error_in(stream: Response) -> str | None:

@@ -7,7 +7,8 @@ from checks import findings as f
 from checks.findings import Finding, NotJudged
 from checks.split_judgement import judge_given
 from checks.split_samples import training_texts
-from checks.vllm_parsers import ParserUnavailable, ParserUnderTest, TokenText, load_tokenizer
+from checks.vllm_detokenizer import TokenText
+from checks.vllm_parsers import ParserUnavailable, ParserUnderTest, load_tokenizer
 from checks.vllm_test_tokenizer import build
 from traces.case import CaseScenario
 from traces.errors import InputError
@@ -25,8 +26,8 @@ def tokenizer_named(name: str) -> Any:
 def judge_cuts(scenario: CaseScenario) -> list[Finding | NotJudged]:
     """Parse the scenario's output under its cuts and one token at a time.
 
-    Raises `InputError` for a parser the installed vLLM does not know or that refuses the
-    tokenizer. A tokenizer that is not on this machine leaves the code not judged.
+    Raises `InputError` for a parser the installed vLLM does not know or that refuses the tokenizer
+    or the request. A tokenizer that is not on this machine leaves the code not judged.
     """
     context = scenario.context
     place = f"scenario {scenario.name!r}"
@@ -34,15 +35,17 @@ def judge_cuts(scenario: CaseScenario) -> list[Finding | NotJudged]:
         tokenizer = tokenizer_named(context.tokenizer or BUILT_IN)
     except InputError as error:
         return [NotJudged(f.SPLIT_VARIANT, str(error))]
-    tools = (scenario.request or {}).get("tools") or []
+    request = scenario.request or {}
     try:
-        parser = ParserUnderTest(context.tool_parser, context.reasoning_parser, tokenizer, tools)
+        parser = ParserUnderTest(
+            context.tool_parser, context.reasoning_parser, tokenizer, request=request
+        )
     except InputError as error:
         raise InputError(f"{place}: context: {error}", error.fix) from error
     except ParserUnavailable as error:
         raise InputError(
             f"{place}: the tokenizer {context.tokenizer!r} does not serve the parser: {error}",
-            "name the tokenizer of a model this parser is made for",
+            "name the tokenizer of a model this parser is made for, or `built-in`",
         ) from error
     tokens = _tokens(scenario, parser)
     if tokens is None:

@@ -1,77 +1,52 @@
-"""The adapter that drives vLLM's own parsers as its server does; nothing else of `checks` may.
+"""The adapter that drives vLLM's own parsers as its server does.
 
-A stream gets a fresh parser; deltas carry the ids of a cut and the text vLLM's incremental
-detokenizer gives for them (an incomplete UTF-8 sequence is held back until its last byte), and the
-last delta is marked finished. vLLM 0.32: `parser/abstract_parser.py`, `v1/engine/detokenizer.py`,
-`chat_completion/serving.py`.
+A stream gets a fresh parser; deltas carry the ids of a cut and the text that
+`checks.vllm_detokenizer` gives for them, and the last delta is marked finished. vLLM 0.32:
+`parser/abstract_parser.py`, `entrypoints/openai/chat_completion/serving.py`.
 """
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import Any
 
+from checks.after_stop import EOS
 from checks.cuts import Cut
 from checks.parse_result import ParseResult
+from checks.vllm_detokenizer import TokenText, token_text
+from checks.vllm_names import reasoning_parser_names, refuse_unknown, tool_parser_names
 from traces.errors import InputError
 
 Tools = Sequence[Mapping[str, Any]]
+
+READ = (
+    "tools",
+    "tool_choice",
+    "parallel_tool_calls",
+    "response_format",
+    "structured_outputs",
+    "reasoning_effort",
+    "include_reasoning",
+    "chat_template_kwargs",
+    "skip_special_tokens",
+    "spaces_between_special_tokens",
+    "stop",
+    "include_stop_str_in_output",
+    "min_tokens",
+)
+"""The fields of a request that a parser or the detokenizer looks at."""
+
+HISTORY = [{"role": "user", "content": "x"}]
+"""Stands for the messages: parsers only count their calls, to number new ones."""
 
 
 class ParserUnavailable(ValueError):
     """The parser cannot be built with this tokenizer; the message says what is missing."""
 
 
-@dataclass(frozen=True)
-class TokenText:
-    """An output as a server sees it: token ids, and the text each one adds to the stream."""
-
-    ids: tuple[int, ...]
-    pieces: tuple[str, ...]
-
-    @cached_property
-    def text(self) -> str:
-        return "".join(self.pieces)
-
-    @cached_property
-    def offsets(self) -> tuple[int, ...]:
-        """Character offset before each token, and after the last."""
-        return (0, *accumulate(map(len, self.pieces)))
-
-    @cached_property
-    def id_list(self) -> list[int]:
-        """The ids as parsers want them."""
-        return list(self.ids)
-
-
-def tool_parser_names() -> list[str]:
-    """The tool parsers the installed vLLM knows."""
-    _import_in_order()
-    from vllm.tool_parsers import _TOOL_PARSERS_TO_REGISTER
-
-    return sorted(_TOOL_PARSERS_TO_REGISTER)
-
-
-def reasoning_parser_names() -> list[str]:
-    """The reasoning parsers the installed vLLM knows."""
-    _import_in_order()
-    from vllm.reasoning import _REASONING_PARSERS_TO_REGISTER
-
-    return sorted(_REASONING_PARSERS_TO_REGISTER)
-
-
-def vllm_version() -> str:
-    """The version of the installed vLLM."""
-    import vllm
-
-    return str(vllm.__version__)
-
-
 def load_tokenizer(name: str) -> Any:
     """A tokenizer by folder or name. Raises `InputError`."""
-    _import_in_order()
+    import vllm.config  # noqa: F401
     from vllm.tokenizers import get_tokenizer
 
     try:
@@ -84,29 +59,29 @@ def load_tokenizer(name: str) -> Any:
 
 
 class ParserUnderTest:
-    """One tool parser, one reasoning parser, or a pair, with a tokenizer and the request's tools.
+    """One tool parser, one reasoning parser, or a pair, with a tokenizer and a chat request.
 
-    Raises `InputError` for a name the installed vLLM does not know, `ParserUnavailable` where the
-    parser refuses the tokenizer.
+    Without `request` it is one that only offers `tools`. Raises `InputError` for a name the
+    installed vLLM does not know, `ParserUnavailable` where the parser refuses the tokenizer or the
+    request.
     """
 
     def __init__(
-        self, tool: str | None, reasoning: str | None, tokenizer: Any, tools: Tools = ()
+        self,
+        tool: str | None,
+        reasoning: str | None,
+        tokenizer: Any,
+        tools: Tools = (),
+        request: Mapping[str, Any] | None = None,
     ) -> None:
-        _import_in_order()
-        _refuse_unknown("tool parser", tool, tool_parser_names())
-        _refuse_unknown("reasoning parser", reasoning, reasoning_parser_names())
-        from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest
+        refuse_unknown("tool parser", tool, tool_parser_names())
+        refuse_unknown("reasoning parser", reasoning, reasoning_parser_names())
+        logging.getLogger("vllm").setLevel(logging.CRITICAL)
         from vllm.parser import ParserManager
 
         self.tokenizer = tokenizer
-        self.request = ChatCompletionRequest(
-            messages=[{"role": "user", "content": "x"}],
-            model="m",
-            tools=[dict(tool) for tool in tools] or None,
-            tool_choice="auto" if tools else None,
-        )
         try:
+            self.request = _chat_request({"tools": list(tools)} if request is None else request)
             self.parser = ParserManager.get_parser(
                 tool_parser_name=tool,
                 reasoning_parser_name=reasoning,
@@ -115,41 +90,47 @@ class ParserUnderTest:
                 is_harmony=tool == "openai" or reasoning == "openai_gptoss",
                 tokenizer=tokenizer,
             )
+            self._template = self.request.build_chat_params(None, "auto").chat_template_kwargs
             self.request = self._fresh().adjust_request(self.request)
         except Exception as error:
             reason = str(error.__cause__ or error).strip().splitlines()
             raise ParserUnavailable(reason[0] if reason else type(error).__name__) from error
 
     def _fresh(self) -> Any:
-        return self.parser(self.tokenizer, self.request.tools)
+        return self.parser(self.tokenizer, self.request.tools, chat_template_kwargs=self._template)
 
     def tokenise(self, text: str) -> TokenText:
         """The text as token ids with the pieces vLLM's detokenizer would stream."""
         return self.detokenise(self.tokenizer.encode(text, add_special_tokens=False))
 
-    def detokenise(self, ids: Sequence[int]) -> TokenText:
-        """Token ids with the text each adds; a byte of an unfinished character adds nothing."""
-        from tokenizers.decoders import DecodeStream
+    def detokenise(
+        self, ids: Sequence[int], prompt: Sequence[int] = (), *, stopped: bool | None = None
+    ) -> TokenText:
+        """Token ids, the answer to `prompt`, with the text each adds.
 
-        stream = DecodeStream(skip_special_tokens=bool(self.request.skip_special_tokens))
-        backend = self.tokenizer._tokenizer
-        return TokenText(tuple(ids), tuple(stream.step(backend, i) or "" for i in ids))
+        `stopped`: the last id ended the output and adds none; without it, an end token did.
+        """
+        if stopped is None:
+            last = self.tokenizer.decode(list(ids[-1:]))
+            stopped = last in EOS or last == self.tokenizer.eos_token
+        return token_text(self.tokenizer, self.request, ids, prompt, stopped=stopped)
 
     def streamed(self, tokens: TokenText, cut: Cut) -> ParseResult:
         """The result of a stream whose deltas end at the token offsets `cut`."""
         text, ids, offsets = tokens.text, tokens.id_list, tokens.offsets
+        prompt, request = tokens.prompt_list, self.request
         edges = (0, *cut, len(ids))
         content: list[str] = []
         reasoning: list[str] = []
         calls: dict[int, list[str]] = {}
         try:
-            parser = self._fresh()
+            parse = self._fresh().parse_delta
             for start, end in pairwise(edges):
-                delta = parser.parse_delta(
+                delta = parse(
                     text[offsets[start] : offsets[end]],
                     ids[start:end],
-                    self.request,
-                    [],
+                    request,
+                    prompt,
                     finished=end == len(ids),
                 )
                 if delta is None:
@@ -165,31 +146,33 @@ class ParserUnderTest:
                         call[1] += part.function.arguments or ""
         except Exception as error:
             return ParseResult(error=f"{type(error).__name__}: {error}"[:200])
-        found = tuple((name, text) for _, (name, text) in sorted(calls.items()))
+        found = self._allowed([(name, text) for _, (name, text) in sorted(calls.items())])
         return ParseResult("".join(content), "".join(reasoning), found)
 
     def whole(self, tokens: TokenText) -> ParseResult:
         """The result of the non-streaming parse."""
         try:
-            reasoning, content, calls = self._fresh().parse(
+            parser = self._fresh()
+            parser.set_prompt_token_ids(tokens.prompt_list)
+            reasoning, content, calls = parser.parse(
                 tokens.text,
                 self.request,
                 enable_auto_tools=True,
-                model_output_token_ids=list(tokens.ids),
+                model_output_token_ids=tokens.id_list,
             )
         except Exception as error:
             return ParseResult(error=f"{type(error).__name__}: {error}"[:200])
-        found = tuple((call.name, call.arguments or "") for call in calls or ())
+        found = self._allowed([(call.name, call.arguments or "") for call in calls or ()])
         return ParseResult(content or "", reasoning or "", found)
 
-
-def _import_in_order() -> None:
-    """As the first import of vLLM `vllm.tool_parsers` is circular; `vllm.config` goes before."""
-    import vllm.config  # noqa: F401
-
-    logging.getLogger("vllm").setLevel(logging.CRITICAL)
+    def _allowed(self, calls: list[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+        """The first alone where the request wants no parallel calls, as the server sends them."""
+        return tuple(calls[:1] if self.request.parallel_tool_calls is False else calls)
 
 
-def _refuse_unknown(kind: str, name: str | None, known: Sequence[str]) -> None:
-    if name is not None and name not in known:
-        raise InputError(f"there is no {kind} {name!r}", f"known: {', '.join(known)}")
+def _chat_request(fields: Mapping[str, Any]) -> Any:
+    """The request as vLLM reads it: what a parser or the detokenizer looks at, no history."""
+    from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest
+
+    kept = {name: fields[name] for name in READ if fields.get(name) not in (None, [])}
+    return ChatCompletionRequest(model="m", messages=HISTORY, **kept)

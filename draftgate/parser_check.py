@@ -1,20 +1,18 @@
 """Split invariance of vLLM's parsers, for `draftgate parsers` and the matrix of all of them."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from checks import reasoning_markup, tool_markup
+from checks.cuts import one_by_one
+from checks.split_fitness import FIT, MODEL, fitness
 from checks.split_judgement import SplitJudgement, judge_splits
 from checks.split_samples import TOOLS, reasoning_samples_for, samples_for
-from checks.vllm_parsers import (
-    ParserUnavailable,
-    ParserUnderTest,
-    TokenText,
-    Tools,
-    reasoning_parser_names,
-    tool_parser_names,
-)
+from checks.vllm_detokenizer import TokenText
+from checks.vllm_names import reasoning_parser_names, tool_parser_names
+from checks.vllm_parsers import ParserUnavailable, ParserUnderTest, Tools
+from draftgate.parser_input import ParserInput
 
 TOOL, REASONING = "tool", "reasoning"
 
@@ -30,18 +28,19 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class CheckedText:
-    """One output and the judgement of its cuts."""
+    """One output and the judgement of its cuts; `request` is the one it answers, if known."""
 
     name: str
     text: str
     judgement: SplitJudgement
+    request: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedParser:
     """One parser (or a tool and a reasoning parser together) and every output tried with it.
 
-    `reason` says why nothing was tried, where that is so.
+    `reason` says why nothing was tried, where that is so; `notes` say it of single outputs.
     """
 
     kind: str
@@ -50,17 +49,17 @@ class CheckedParser:
     reason: str = ""
     tool: str | None = None
     reasoning: str | None = None
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
 
     @property
     def status(self) -> str:
-        """``invariant``, ``variant``, ``single`` (only one single delta differs), ``untested``."""
+        """``invariant``, ``variant``, ``minor`` (warnings only), ``untested``."""
         if not self.texts:
             return "untested"
         bad = [text.judgement for text in self.texts if not text.judgement.invariant]
         if not bad:
             return "invariant"
-        return "single" if all(judgement.single_only for judgement in bad) else "variant"
+        return "minor" if all(judgement.minor for judgement in bad) else "variant"
 
     @property
     def parser_faults(self) -> tuple[str, ...]:
@@ -95,13 +94,20 @@ def check_all(tokenizer: Any, settings: Settings) -> Iterator[CheckedParser]:
             reason = tool_markup.UNWRITTEN.get(name, "its format is not known here")
             yield CheckedParser(TOOL, name, reason=reason)
         else:
-            yield check_parser(tokenizer, settings, name, None, samples_for(name), TOOLS)
+            texts = written(samples_for(name))
+            yield check_parser(tokenizer, settings, name, None, texts, TOOLS)
     for name in reasoning_parser_names():
         if name not in reasoning_markup.REASONING_FORMATS:
             reason = reasoning_markup.UNWRITTEN.get(name, "its format is not known here")
             yield CheckedParser(REASONING, name, reason=reason)
         else:
-            yield check_parser(tokenizer, settings, None, name, reasoning_samples_for(name))
+            texts = written(reasoning_samples_for(name))
+            yield check_parser(tokenizer, settings, None, name, texts)
+
+
+def written(texts: Sequence[tuple[str, str]]) -> list[ParserInput]:
+    """(name, text) pairs as inputs."""
+    return [ParserInput(name, text) for name, text in texts]
 
 
 def check_parser(
@@ -109,33 +115,51 @@ def check_parser(
     settings: Settings,
     tool: str | None,
     reasoning: str | None,
-    texts: Sequence[tuple[str, str | Sequence[int]]],
+    inputs: Sequence[ParserInput],
     tools: Tools = (),
 ) -> CheckedParser:
-    """Cut each of `texts` ((name, text or token ids)) every way and parse it."""
+    """Cut each of `inputs` every way and parse it; `tools` are offered where it has no request."""
     kind = TOOL if tool else REASONING
     name = " + ".join(part for part in (tool, reasoning) if part)
     try:
-        parser = ParserUnderTest(tool, reasoning, tokenizer, tools)
+        plain = ParserUnderTest(tool, reasoning, tokenizer, tools)
     except ParserUnavailable as error:
         return CheckedParser(kind, name, reason=str(error), tool=tool, reasoning=reasoning)
     checked: list[CheckedText] = []
     notes: list[str] = []
-    for label, content in texts:
-        tokens = (
-            parser.tokenise(content) if isinstance(content, str) else parser.detokenise(content)
-        )
-        if not tokens.ids:
-            notes.append(f"{label}: empty")
+    for item in inputs:
+        try:
+            parser = plain
+            if item.request is not None:
+                parser = ParserUnderTest(tool, reasoning, tokenizer, request=item.request)
+        except ParserUnavailable as error:
+            notes.append(f"{item.name}: not cut: {error}")
             continue
-        checked.append(CheckedText(label, tokens.text, _judge(parser, tokens, settings)))
+        tokens = item.tokens(parser)
+        obstacle = _obstacle(item, parser, tokens)
+        if obstacle:
+            notes.append(f"{item.name}: {obstacle}")
+        else:
+            judged = _judge(parser, tokens, settings)
+            checked.append(CheckedText(item.name, tokens.text, judged, item.request))
     return CheckedParser(
         kind, name, tuple(checked), tool=tool, reasoning=reasoning, notes=tuple(notes)
     )
 
 
-def _tokens(parser: ParserUnderTest, content: str | Sequence[int]) -> TokenText:
-    return parser.tokenise(content) if isinstance(content, str) else parser.detokenise(content)
+def _obstacle(item: ParserInput, parser: ParserUnderTest, tokens: TokenText) -> str:
+    """Why an output is not cut; empty where it is."""
+    if not tokens.ids:
+        return "empty"
+    if not item.served:
+        return ""
+    one, whole = parser.streamed(tokens, one_by_one(len(tokens.ids))), parser.whole(tokens)
+    blame = fitness(one, whole)
+    if blame == FIT:
+        return ""
+    if blame == MODEL:
+        return "not cut: the model wrote what the parser does not take"
+    return f"not cut: the parser fails without any cut ({one.difference(whole)})"
 
 
 def _judge(parser: ParserUnderTest, tokens: TokenText, settings: Settings) -> SplitJudgement:

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from checks.case_writing import case_json, case_of_cut
+from checks.case_writing import case_json
 from checks.excerpt import printable
 from checks.split_samples import TOOLS
-from checks.vllm_cuts import judge_cuts
-from checks.vllm_parsers import vllm_version
-from draftgate.parser_check import CheckedParser, CheckedText, Settings
+from checks.vllm_cut_case import case_of_variant
+from checks.vllm_names import vllm_version
+from draftgate.parser_check import CheckedParser, Settings
 from reports.parser_matrix import render_matrix
+from traces.redaction import Redactor
 
 
 def lines_of(checked: Sequence[CheckedParser]) -> Iterator[str]:
@@ -21,7 +22,9 @@ def lines_of(checked: Sequence[CheckedParser]) -> Iterator[str]:
         reason = f" ({parser.reason})" if parser.reason else ""
         yield printable(f"{parser.status:9} {parser.kind} {parser.name}{reason}")
         for fault in parser.parser_faults:
-            yield printable(f"    streaming is not the whole parse: {fault}")
+            yield printable(f"    the parser's own fault, whatever the cut: {fault}")
+        for note in parser.notes:
+            yield printable(f"    {note}")
         for text in parser.texts:
             for finding in text.judgement.findings():
                 yield printable(f"    {text.name}: {finding.message}")
@@ -32,39 +35,33 @@ def lines_of(checked: Sequence[CheckedParser]) -> Iterator[str]:
 
 
 def write_cases(
-    checked: Sequence[CheckedParser], folder: Path, tokenizer: str
+    checked: Sequence[CheckedParser], folder: Path, tokenizer: str, settings: Settings
 ) -> Mapping[str, Path]:
-    """A case file per failing parser, of its first failing text, by ``kind/name``."""
+    """A case file per failing parser, of its first failing text, by ``kind/name``.
+
+    Secrets are replaced: outputs of journals hold what users recorded.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     written: dict[str, Path] = {}
     for parser in checked:
         failing = [text for text in parser.texts if not text.judgement.invariant]
-        failing.sort(key=lambda text: (text.judgement.single_only, len(text.text)))
+        failing.sort(key=lambda text: (text.judgement.minor, len(text.text)))
         for text in failing[:1]:
-            file = folder / f"{parser.kind}-{parser.name.replace(' ', '')}.case.json"
-            if _write_case(parser, text, tokenizer, file):
+            case = case_of_variant(
+                next(text.judgement.findings()),
+                text.text,
+                {"tools": TOOLS if parser.tool else []} if text.request is None else text.request,
+                (parser.tool, parser.reasoning),
+                (tokenizer,),
+                settings.largest,
+                settings.seed,
+                Redactor(),
+            )
+            if case is not None:
+                file = folder / f"{parser.kind}-{parser.name.replace(' ', '')}.case.json"
+                _write(file, json.dumps(case_json(case), ensure_ascii=False, indent=1) + "\n")
                 written[f"{parser.kind}/{parser.name}"] = file
     return written
-
-
-def _write_case(parser: CheckedParser, text: CheckedText, tokenizer: str, file: Path) -> bool:
-    finding = next(text.judgement.findings())
-    context = {
-        "tool_parser": parser.tool,
-        "reasoning_parser": parser.reasoning,
-        "tokenizer": tokenizer,
-        "cuts": [finding.detail["cut"]],
-    }
-    scenario = {
-        "request": {"tools": TOOLS} if parser.tool else {},
-        "candidate": {"raw_text": text.text},
-        "context": {name: value for name, value in context.items() if value is not None},
-    }
-    case = case_of_cut(finding, scenario, judge_cuts, lambda value: value)
-    if case is None:
-        return False
-    _write(file, json.dumps(case_json(case), ensure_ascii=False, indent=1) + "\n")
-    return True
 
 
 def write_matrix(

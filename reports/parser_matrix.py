@@ -6,7 +6,7 @@ from typing import Any
 
 from jinja2 import Environment
 
-SIGNS = {"invariant": "🟩", "single": "🟨", "variant": "🟥", "untested": "⬜"}
+SIGNS = {"invariant": "🟩", "minor": "🟨", "variant": "🟥", "untested": "⬜"}
 
 TEMPLATE = """\
 # Split invariance of vLLM's parsers
@@ -14,10 +14,10 @@ TEMPLATE = """\
 vLLM {{ version }}, {{ day }}. Cuts: every two-way cut, {{ count }} random cuts into deltas of
 1 … {{ largest }} tokens, one single delta; each is held against one token per delta.
 
-🟩 no cut changes the result · 🟨 only one single delta does · 🟥 cuts change the result, see its
-case file · ⬜ not tested, see the reason. *Streaming* tells whether one token per delta gives what
-the non-streaming parse gives: where it does not, the parser is at fault on every server, with or
-without speculation.
+🟩 no cut changes the result · 🟨 only one single delta does, or only white space changes · 🟥 cuts
+change the result, see its case file · ⬜ not tested, see the reason. *Streaming* tells whether one
+token per delta gives what the non-streaming parse gives: where it does not, the parser is at fault
+on every server, with or without speculation.
 {% for kind in ("tool", "reasoning") %}
 ## {{ kind | capitalize }} parsers
 

@@ -55,7 +55,7 @@ def command(
     FILES are case files, journals (*.jsonl.zst) or plain texts, parsed by the parsers named.
     Without FILES built-in samples are written in each parser's own format; without parser names
     every parser of the installed vLLM is tried. Ends with 0 where no cut changes a result, 1 where
-    one does (a single delta alone does not count), 2 where nothing could be tried.
+    one does (a single delta alone, or white space, does not count), 2 where nothing could be tried.
     """
     from draftgate.parser_check import Settings
     from draftgate.parser_output import lines_of, write_cases, write_matrix
@@ -68,7 +68,7 @@ def command(
         checked.append(parser)
         click.echo(f"{parser.status:9} {parser.kind} {parser.name}", err=True)
         if folder is not None:
-            written.update(write_cases([parser], folder, tokenizer))
+            written.update(write_cases([parser], folder, tokenizer, settings))
         if matrix is not None:
             write_matrix(checked, matrix, settings, written)
     if as_json:

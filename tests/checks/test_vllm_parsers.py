@@ -16,12 +16,8 @@ from checks.split_judgement import judge_splits
 from checks.split_samples import SAMPLES, TOOLS, samples_for
 from checks.tool_markup import FORMATS, UNWRITTEN, CallToWrite
 from checks.vllm_cuts import judge_cuts, tokenizer_named
-from checks.vllm_parsers import (
-    ParserUnavailable,
-    ParserUnderTest,
-    reasoning_parser_names,
-    tool_parser_names,
-)
+from checks.vllm_names import reasoning_parser_names, tool_parser_names
+from checks.vllm_parsers import ParserUnavailable, ParserUnderTest
 from traces.case import parse_case
 from traces.errors import InputError
 
@@ -112,7 +108,7 @@ def test_kimi_k2_is_invariant_on_generated_calls(
 def test_errors_name_what_is_wrong(tokenizer: Any) -> None:
     with pytest.raises(InputError, match="no tool parser 'hermse'") as error:
         ParserUnderTest("hermse", None, tokenizer)
-    assert "hermes" in error.value.fix
+    assert error.value.fix.startswith("did you mean hermes?")
     with pytest.raises(ParserUnavailable, match="melody"):
         ParserUnderTest("cohere_command3", None, tokenizer, TOOLS)
 
@@ -147,10 +143,11 @@ def test_cuts_of_a_case_file() -> None:
         ({"tool_parser": "cohere_command3", "cuts": [1]}, "does not serve the parser"),
     ],
 )
-def test_case_errors_name_scenario_and_place(context: dict, message: str) -> None:
-    with pytest.raises(InputError, match="scenario 'cut'") as error:
-        judge_case(parse_case(case(**context), "x"), "x", judge_cuts)
+def test_case_errors_name_file_scenario_and_fix(context: dict, message: str) -> None:
+    with pytest.raises(InputError, match=r"^x\.json: scenario 'cut'") as error:
+        judge_case(parse_case(case(**context), "x.json"), "x.json", judge_cuts)
     assert message in str(error.value)
+    assert error.value.fix
 
 
 def test_a_tokenizer_that_is_not_here_leaves_the_code_not_judged(tmp_path: Path) -> None:

@@ -103,7 +103,11 @@ def test_texts_of_files_and_errors(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "no parser to read them with" in capsys.readouterr().err
     assert run(["parsers", "--tool-parser", "hermse"]) == 2
     assert run(["parsers", str(text), "--tool-parser", "hermse"]) == 2
-    assert "there is no tool parser 'hermse'" in capsys.readouterr().err
+    err = capsys.readouterr().err
+    assert "has no tool parser 'hermse'" in err
+    assert "fix: did you mean hermes?" in err
+    assert run(["parsers", "--reasoning-parser", "qwen"]) == 2
+    assert "did you mean qwen3" in capsys.readouterr().err
     assert run(["parsers", str(tmp_path / "none.txt"), "--tool-parser", "hermes"]) == 2
     assert run(["parsers", "--tool-parser", "hermes", "--tokenizer", str(tmp_path / "no")]) == 2
     assert "cannot be loaded" in capsys.readouterr().err

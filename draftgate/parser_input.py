@@ -1,0 +1,33 @@
+"""One output for `draftgate parsers`: a text, or what a server sent."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from checks.vllm_detokenizer import TokenText
+from checks.vllm_parsers import ParserUnderTest
+
+
+@dataclass(frozen=True, slots=True)
+class ParserInput:
+    """`name` says where it is from. It is `text`, or token `ids` as a server sent them after
+    `prompt`; `stopped` tells whether the last id ended them, `None` where that is not known.
+    `request` is the one it answers, where that is known."""
+
+    name: str
+    text: str | None = None
+    ids: tuple[int, ...] = ()
+    prompt: tuple[int, ...] = ()
+    stopped: bool | None = None
+    request: Mapping[str, Any] | None = None
+
+    @property
+    def served(self) -> bool:
+        """Whether a server sent it; then it is cut only where it parses un-cut."""
+        return self.text is None
+
+    def tokens(self, parser: ParserUnderTest) -> TokenText:
+        """As `parser` meets it."""
+        if self.text is not None:
+            return parser.tokenise(self.text)
+        return parser.detokenise(self.ids, self.prompt, stopped=self.stopped)
