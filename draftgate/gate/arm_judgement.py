@@ -52,7 +52,10 @@ class Reader:
 
 
 def judge_further(record: Record, found: ArmTurns, reader: Reader) -> ArmJudgement:
-    """The exact checks on every pair of a further arm, and its greedy judgement."""
+    """The exact checks on every pair of a further arm, and its greedy judgement.
+
+    An arm that holds sampled turns alone has no bounds; one that holds nothing leaves them open.
+    """
     arm, policy, evidence = found.arm, record.config.policy, record.evidence
     readings = {
         turn: read_exchange(
@@ -83,7 +86,7 @@ def judge_further(record: Record, found: ArmTurns, reader: Reader) -> ArmJudgeme
         live,
         pairs,
         findings=(*pairs.findings, *(with_policy(finding, policy) for finding in whole)),
-        bounds=arm_bounds(arm.name, found.greedy),
+        bounds=arm_bounds(arm.name, found.greedy) if found.turns or not readings else (),
     )
 
 

@@ -13,8 +13,9 @@ from traces.path_facts import PathFacts
 from traces.server_sample import ServerSample
 from traces.vllm_flags import parse_flags
 
-SEVERAL = ("--data-parallel-size", "--api-server-count")
-"""With several engines or front ends the counters of one are not those of all."""
+UNCOUNTED = ("--data-parallel-size", "--api-server-count", "--disable-log-stats")
+"""With several engines or front ends the counters of one are not those of all; without stats there
+are none."""
 
 
 def counter_findings(record: Record) -> list[Finding]:
@@ -51,9 +52,9 @@ def _launched(facts: Sequence[PathFacts]) -> bool:
 
 
 def _alone(facts: Sequence[PathFacts]) -> bool:
-    """Launched, and with one engine behind one front end."""
+    """Launched, and with one engine that counts behind one front end."""
     return _launched(facts) and not any(
-        flag in parse_flags(server.command or ()) for server in facts for flag in SEVERAL
+        flag in parse_flags(server.command or ()) for server in facts for flag in UNCOUNTED
     )
 
 
