@@ -130,6 +130,16 @@ class RunSection(Section):
         description="tool-call parser the output's markup is written for; default is the "
         "`--tool-call-parser` of the launched servers",
     )
+    reasoning_parser: str = Field(
+        "",
+        description="reasoning parser of the servers, for split invariance; default is the "
+        "`--reasoning-parser` of the launched servers",
+    )
+    tokenizer: str = Field(
+        "",
+        description="folder or name of the servers' tokenizer, for split invariance; default is "
+        "`server.model`",
+    )
     redact: bool = Field(True, description="replace secrets in case files and reports")
 
 

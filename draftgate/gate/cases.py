@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from checks.case_writing import case_json, case_of_pair
-from checks.findings import ERROR, Finding
+from checks.findings import ERROR, SPLIT_VARIANT, Finding
 from draftgate.gate.pairs import LivePair
+from draftgate.gate.split_case import SplitCases
 from traces.redaction import Redactor
 
 MOST_PER_CODE = 20
@@ -23,7 +24,12 @@ Place = tuple[str, str, str]
 
 
 def write_cases(
-    folder: Path, findings: Sequence[Finding], pairs: Sequence[LivePair], *, redact: bool
+    folder: Path,
+    findings: Sequence[Finding],
+    pairs: Sequence[LivePair],
+    splits: SplitCases,
+    *,
+    redact: bool,
 ) -> dict[int, str]:
     """Write the case files of all errors; the answer maps a finding's place to its file.
 
@@ -44,7 +50,10 @@ def write_cases(
         counts[finding.code] = counts.get(finding.code, 0) + 1
         if counts[finding.code] > MOST_PER_CODE:
             continue
-        case = case_of_pair(live[place], finding, by_place[place], redactor)
+        if finding.code == SPLIT_VARIANT:
+            case = splits.case_of(finding, redactor)
+        else:
+            case = case_of_pair(live[place], finding, by_place[place], redactor)
         if case is not None:
             folder.mkdir(exist_ok=True)
             name = _name(number, finding)

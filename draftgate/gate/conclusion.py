@@ -24,6 +24,7 @@ def conclude(record: Record, reporter: Reporter) -> GateOutcome:
         record.folder.cases,
         conclusion.findings,
         conclusion.live_pairs,
+        conclusion.splits.cases,
         redact=record.config.run.redact,
     )
     db, report = Path(record.config.run.db), _report_file(record)
@@ -69,6 +70,7 @@ def counts_of(record: Record, conclusion: Conclusion) -> dict[str, int]:
         "turns_with_tools": conclusion.behaviour.table.pairs if conclusion.behaviour.table else 0,
         "drafts": conclusion.acceptance.drafts,
         "unaligned_turns": sum(f.code == "UNALIGNED" for f in conclusion.findings),
+        **conclusion.splits.counts,
     }
     for found in record.further.values():
         counts[f"tokens_judged[{found.arm.name}]"] = found.greedy.tokens

@@ -30,6 +30,7 @@ from draftgate.gate.reading import Reading, read_exchange
 from draftgate.gate.record import Record
 from draftgate.gate.reruns import labelled, recurrences
 from draftgate.gate.sampled import sampled_turns
+from draftgate.gate.served_parsers import served_parsers
 from draftgate.gate.server_load import counter_findings
 from draftgate.gate.setup import (
     SetUp,
@@ -37,6 +38,8 @@ from draftgate.gate.setup import (
     server_facts,
     tool_parser,
 )
+from draftgate.gate.split_run import SplitRun
+from draftgate.gate.splits import judge_split_invariance
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,7 @@ class Conclusion:
     further: tuple[ArmJudgement, ...]
     curve: tuple[CurvePoint, ...]
     notes: tuple[str, ...]
+    splits: SplitRun
 
 
 def judge(record: Record) -> Conclusion:
@@ -92,7 +96,13 @@ def judge(record: Record) -> Conclusion:
         policy,
         seed,
     )
-    controls = (*planted, judge_temperature_control(drawn, policy, seed))
+    splits = judge_split_invariance(
+        record.evidence.of("candidate"),
+        served_parsers(config, record.facts),
+        drafting.k or 1,
+        seed,
+    )
+    controls = (*planted, judge_temperature_control(drawn, policy, seed), *splits.controls)
     reader = Reader(family, drafting, server, propose)
     further = tuple(judge_further(record, found, reader) for found in record.further.values())
     curve = speed_curve(record, seed)
@@ -103,6 +113,7 @@ def judge(record: Record) -> Conclusion:
         *acceptance.findings,
         *behaviour.findings,
         *counter_findings(record),
+        *splits.findings,
     ]
     findings = in_report_order(
         [
@@ -121,7 +132,7 @@ def judge(record: Record) -> Conclusion:
         ),
         findings=findings,
         controls=controls,
-        power=[_power(record, acceptance)],
+        power=[_power(record, acceptance), *splits.statements],
         setup=_nothing_to_judge(record),
     )
     return Conclusion(
@@ -138,6 +149,7 @@ def judge(record: Record) -> Conclusion:
         further,
         curve,
         tuple(arm_notes(record, curve)),
+        splits,
     )
 
 

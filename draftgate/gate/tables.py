@@ -92,6 +92,7 @@ def _run_row(record: Record, conclusion: Conclusion, counts: dict[str, int]) -> 
         for item in (
             *conclusion.setup.not_judged,
             *conclusion.acceptance.not_judged,
+            *conclusion.splits.not_judged,
         )
     ]
     return {

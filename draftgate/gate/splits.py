@@ -1,0 +1,47 @@
+"""Split invariance in every run: its own outputs, cut elsewhere, through its server's parsers."""
+
+import importlib.util
+from collections.abc import Mapping
+
+from draftgate.gate.evidence import Exchange, TurnId
+from draftgate.gate.served_parsers import ServedParsers
+from draftgate.gate.split_cutter import Cutter
+from draftgate.gate.split_run import SplitRun
+from traces.errors import InputError
+
+
+def judge_split_invariance(
+    exchanges: Mapping[TurnId, Exchange], served: ServedParsers, draft_tokens: int, seed: int
+) -> SplitRun:
+    """SPLIT_VARIANT for the outputs of a run. `draft_tokens` is k: steps send 1 … k + 1 tokens."""
+    run = SplitRun(" + ".join(name for name in (served.tool, served.reasoning) if name))
+    run.unavailable = _unavailable(served)
+    if run.unavailable:
+        return run
+    from checks.vllm_cuts import tokenizer_named
+    from checks.vllm_parsers import ParserUnavailable, ParserUnderTest
+
+    try:
+        tokenizer = tokenizer_named(served.tokenizer)
+        ParserUnderTest(served.tool, served.reasoning, tokenizer)
+    except (InputError, ParserUnavailable) as error:
+        run.unavailable = str(error)
+        return run
+    Cutter(run, served, tokenizer, draft_tokens + 1, seed).cut_all(exchanges)
+    return run
+
+
+def _unavailable(served: ServedParsers) -> str:
+    """Why nothing can be tried; empty where it can."""
+    if not served.tool and not served.reasoning:
+        return "no parser of the server is known (`run.tool_parser`, `run.reasoning_parser`)"
+    if not served.tokenizer:
+        return "the server's tokenizer is not known (`run.tokenizer`)"
+    if importlib.util.find_spec("vllm") is None:
+        return "vLLM, whose parsers are needed, is not importable"
+    from checks.vllm_names import vllm_version
+
+    theirs, ours = served.version, vllm_version()
+    if theirs is not None and theirs.split("+")[0] != ours.split("+")[0]:
+        return f"the server runs vLLM {theirs}, and the parsers of {ours} are installed here"
+    return ""
