@@ -8,6 +8,7 @@ A stream gets a fresh parser; deltas carry the ids of a cut and the text that
 import logging
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from checks.after_stop import EOS
@@ -45,7 +46,14 @@ class ParserUnavailable(ValueError):
 
 
 def load_tokenizer(name: str) -> Any:
-    """A tokenizer by folder or name. Raises `InputError`."""
+    """A tokenizer by folder or name. Raises `InputError`.
+
+    A name is looked up as vLLM does; what can only be a folder is not.
+    """
+    fix = "name the model's folder, or leave the tokenizer out to use the built-in one"
+    is_folder = name.startswith(("/", ".", "~")) or name.count("/") > 1
+    if is_folder and not Path(name).is_dir():
+        raise InputError(f"tokenizer {name!r} cannot be loaded: there is no such folder", fix)
     import vllm.config  # noqa: F401
     from vllm.tokenizers import get_tokenizer
 
@@ -53,8 +61,7 @@ def load_tokenizer(name: str) -> Any:
         return get_tokenizer(name)
     except (OSError, ValueError) as error:
         raise InputError(
-            f"tokenizer {name!r} cannot be loaded: {str(error).splitlines()[0]}",
-            "name the model's folder, or leave the tokenizer out to use the built-in one",
+            f"tokenizer {name!r} cannot be loaded: {str(error).splitlines()[0]}", fix
         ) from error
 
 
