@@ -27,6 +27,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from checks.policy import Policy
+from traces.perturbation import PERTURBATIONS
 
 
 class Section(BaseModel):
@@ -72,6 +73,12 @@ class ArmSection(Section):
         description="servers of its own with room for little more than its longest turn, so that "
         "turns preempt each other; launched paths only",
     )
+    perturb: tuple[str, ...] = Field(
+        (),
+        description="changes of every prompt, made in this order ("
+        + ", ".join(f"`{name}`" for name in PERTURBATIONS)
+        + "); the candidate alone replays it, and its acceptance is held against the main arm's",
+    )
 
     @field_validator("name")
     @classmethod
@@ -80,10 +87,20 @@ class ArmSection(Section):
             raise ValueError(f"an arm of the gate itself is called {name}; take another name")
         return name
 
+    @field_validator("perturb")
+    @classmethod
+    def _changes_are_known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        for name in names:
+            if name not in PERTURBATIONS:
+                raise ValueError(f"there is no change {name!r}; known: {', '.join(PERTURBATIONS)}")
+        return names
+
     @model_validator(mode="after")
-    def _can_preempt(self) -> "ArmSection":
+    def _load_can_show(self) -> "ArmSection":
         if self.small_kv and self.concurrency == 1:
             raise ValueError("a single turn is never preempted; raise `concurrency`")
+        if self.small_kv and self.perturb:
+            raise ValueError("`perturb` and `small_kv` ask two questions; make two arms")
         return self
 
 

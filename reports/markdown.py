@@ -88,8 +88,20 @@ def _acceptance(summary: Summary) -> list[str]:
     return [
         f"Acceptance length {number(whole['acceptance_length'])}"
         f" ({interval(whole['low'], whole['high'])}){spread}.",
+        *_other_prompts(summary),
         "",
     ]
+
+
+def _other_prompts(summary: Summary) -> list[str]:
+    """One line for all arms with other prompts."""
+    said = [
+        f"{code(t['arm'], 40)} {number(t['changed_length'])} of {number(t['main_length'])}"
+        f" ({t['change'] or 'n/a'})"
+        for t in summary["shifts"]
+        if t["dimension"] == "all"
+    ]
+    return [f"With other prompts: {', '.join(said)}."] if said else []
 
 
 def _speed(summary: Summary) -> list[str]:

@@ -41,6 +41,7 @@ class RunTables:
     pairs: Rows = ()
     findings: Rows = ()
     metrics: Rows = ()
+    template_shifts: Rows = ()
     bounds: Rows = ()
     controls: Rows = ()
 

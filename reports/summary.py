@@ -32,6 +32,8 @@ QUERIES: dict[str, str] = {
     "speedup": "from v_speedup where run = $run order by context_band is not null, context_band",
     "curve": "from v_speedup_by_concurrency where run = $run order by concurrency, arm",
     "break_even": "select value from metrics where run = $run and name = 'break_even_concurrency'",
+    "shifts": "from v_template_shift where run = $run and dimension in ('all', 'boundary')"
+    " order by arm, dimension <> 'all', difference nulls last, slice",
     "load": "from v_server_load where run = $run order by arm, path",
     "streams": "from v_stream_integrity where run = $run order by path, arm",
     "tool_success": "from v_tool_success where run = $run",

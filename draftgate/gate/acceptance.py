@@ -45,7 +45,7 @@ def judge_acceptance(
     seed: int,
 ) -> Acceptance:
     """Profile of all aligned turns; unaligned ones are findings of severity info."""
-    sums = ProfileSums(drafting.k or _longest_draft(readings))
+    sums = sums_of(readings, drafting.k or longest_draft(readings))
     unaligned: list[Finding] = []
     counters: list[Finding] = []
     drafts = accepted = 0
@@ -58,8 +58,6 @@ def judge_acceptance(
         if speculation is not None:
             drafts += len(speculation.drafted or ())
             accepted += sum(speculation.accepted or ())
-        if isinstance(reading.steps, Steps) and isinstance(reading.positions, DraftPositions):
-            sums.add(turn[0], reading.positions, reading.steps)
     rows = tuple(profile_rows(sums))
     compared = compare_with_reference(rows, reference) if reference else []
     findings = [item for item in compared if isinstance(item, Finding)]
@@ -80,7 +78,17 @@ def judge_acceptance(
     )
 
 
-def _longest_draft(readings: Mapping[TurnId, Reading]) -> int:
+def sums_of(readings: Mapping[TurnId, Reading], k: int) -> ProfileSums:
+    """Sums of every turn whose steps reconcile; no draft is longer than `k`."""
+    sums = ProfileSums(k)
+    for turn, reading in readings.items():
+        if isinstance(reading.steps, Steps) and isinstance(reading.positions, DraftPositions):
+            sums.add(turn[0], reading.positions, reading.steps)
+    return sums
+
+
+def longest_draft(readings: Mapping[TurnId, Reading]) -> int:
+    """Most tokens one step drafted; 1 where none did."""
     lengths = [
         max(reading.exchange.response.speculation.drafted or (0,))
         for reading in readings.values()

@@ -57,16 +57,7 @@ def judge_further(record: Record, found: ArmTurns, reader: Reader) -> ArmJudgeme
     An arm that holds sampled turns alone has no bounds; one that holds nothing leaves them open.
     """
     arm, policy, evidence = found.arm, record.config.policy, record.evidence
-    readings = {
-        turn: read_exchange(
-            exchange,
-            reader.family,
-            reader.drafting,
-            record.plan.template_of(turn[0]),
-            reader.propose,
-        )
-        for turn, exchange in evidence.of("candidate", arm.name).items()
-    }
+    readings = readings_of(record, arm.name, reader)
     hard = explained_regret(found.greedy.noise, policy)
     live = tuple(main_pairs(evidence, readings, reader.server, hard, arm.name))
     pairs = judge_pairs(live, policy)
@@ -88,6 +79,20 @@ def judge_further(record: Record, found: ArmTurns, reader: Reader) -> ArmJudgeme
         findings=(*pairs.findings, *(with_policy(finding, policy) for finding in whole)),
         bounds=arm_bounds(arm.name, found.greedy) if found.turns or not readings else (),
     )
+
+
+def readings_of(record: Record, arm: str, reader: Reader) -> dict[TurnId, Reading]:
+    """The candidate's captures of an arm, read closely."""
+    return {
+        turn: read_exchange(
+            exchange,
+            reader.family,
+            reader.drafting,
+            record.plan.template_of(turn[0]),
+            reader.propose,
+        )
+        for turn, exchange in record.evidence.of("candidate", arm).items()
+    }
 
 
 def _exact(evidence: Evidence, arm: Arm) -> list[Finding]:

@@ -1,13 +1,14 @@
-"""The arms of a run that both paths replay: the main one, and further ones at another load.
+"""The arms of a run: the main one, and further ones at another load or with other prompts.
 
     main             every session, at run.concurrency; the verdict's certificate rests on it
     c1, c4, c16      the speed-up curve, and faults of mixed batches
     no-prefix-cache  no prompt is found in the cache
     small-kv         turns preempt each other (servers of its own)
+    date-line, …     the prompts are told otherwise; on the candidate alone, for its acceptance
 
-The baseline replays each of them a second time (``NAME-aa``; ``aa`` for main): the noise floor at
-the same concurrency, for rates of two concurrencies do not compare. Further arms are off by
-default: `run.arms`, or ``--arms all``.
+The baseline replays each of the others a second time (``NAME-aa``; ``aa`` for main): the noise
+floor at the same concurrency, for rates of two concurrencies do not compare. Further arms are off
+by default: `run.arms`, or ``--arms all``.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,6 +23,8 @@ CURVE = (1, 4, 16)
 """Concurrencies of EAGLE 3.1's announcement."""
 
 READY_SHARE = 0.25
+READY_CHANGES = ("date_line", "system_as_user")
+"""Changes of a prompt that deployments make all the time: of its text, and of its template."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,12 @@ class Arm:
     repeat: bool = True
     prefix_cache: bool = True
     small_kv: bool = False
+    perturb: tuple[str, ...] = ()
+
+    @property
+    def paired(self) -> bool:
+        """Whether both paths replay it, so that their answers can be held against each other."""
+        return not self.perturb
 
     @property
     def repeat_name(self) -> str:
@@ -51,10 +60,12 @@ class Arm:
     @property
     def on_curve(self) -> bool:
         """Whether its speed is that of the servers as they will be used."""
-        return self.prefix_cache and not self.small_kv
+        return self.paired and self.prefix_cache and not self.small_kv
 
     def names_on(self, path: str) -> tuple[str, ...]:
         """Journals of the arm on a path, in the order they are taken."""
+        if path == "baseline" and not self.paired:
+            return ()
         again = path == "baseline" and self.repeat
         return (self.name, self.repeat_name) if again else (self.name,)
 
@@ -110,12 +121,14 @@ def further_arms(config: Config) -> tuple[Arm, ...]:
 
 
 def ready_arms(config: Config) -> Iterator[Arm]:
-    """What ``all`` adds: the curve but for the point the main arm is, and two stresses."""
+    """What ``all`` adds: the curve but for the point the main arm is, stresses, other prompts."""
     main = config.run.concurrency
     for concurrency in CURVE:
         if concurrency != main:
             yield Arm(f"c{concurrency}", concurrency, READY_SHARE)
     yield Arm("no-prefix-cache", main, READY_SHARE, prefix_cache=False)
+    for change in READY_CHANGES:
+        yield Arm(change.replace("_", "-"), main, READY_SHARE, perturb=(change,))
     if config.launched:
         yield Arm("small-kv", max(main, CURVE[1]), READY_SHARE, small_kv=True)
 

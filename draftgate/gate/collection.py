@@ -27,6 +27,7 @@ from replay.job import Job, SessionJobs
 from replay.request import gate_request, plain_request
 from replay.sampler import MetricsSampler
 from traces.path_facts import PathFacts
+from traces.perturbation import perturb
 
 ARMS_OF = {"candidate": ("main", "plain"), "baseline": ("main", "aa", "plain")}
 """The arms that every run has of each path, in the order they run."""
@@ -125,7 +126,8 @@ class Collector:
     ) -> None:
         """A further arm, and on the baseline its repeat."""
         fitting = [[j for j in session if (j.session, j.turn) in limits] for session in chats]
-        chosen = arm.choose(fitting, self.config.run.seed)
+        drawn = arm.choose(fitting, self.config.run.seed)
+        chosen = [[_perturbed(job, arm) for job in session] for session in drawn]
         for name in arm.names_on(path.name):
             self.run_arm(path, name, chosen, limits, arm.concurrency, prefix_cache=arm.prefix_cache)
 
@@ -205,3 +207,11 @@ class Collector:
             seed=self.config.run.seed,
         )
         return Job(job.session, job.turn, request)
+
+
+def _perturbed(job: Job, arm: Arm) -> Job:
+    """The turn with the arm's changes of its prompt."""
+    request = job.request
+    for name in arm.perturb:
+        request = perturb(request, name)
+    return Job(job.session, job.turn, request)

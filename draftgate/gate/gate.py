@@ -116,7 +116,7 @@ def _ask(record: Record, questioner: Questioner, reporter: Reporter) -> None:
     questioner.score(requests, answers, "scoring planted faults")
     record.greedy_turns, record.greedy = turns, judged
     for arm in record.arms:
-        if not arm.small_kv:
+        if arm.paired and not arm.small_kv:
             judge_arm(record, arm, questioner)
 
 

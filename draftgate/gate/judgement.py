@@ -21,12 +21,15 @@ from draftgate.gate.arm_judgement import (
     Reader,
     arm_notes,
     judge_further,
+    readings_of,
     speed_curve,
 )
+from draftgate.gate.arms import MAIN
 from draftgate.gate.evidence import TurnId
 from draftgate.gate.judging import PairJudgements, judge_controls, judge_pairs, with_policy
 from draftgate.gate.pairs import LivePair, main_pairs, plain_pairs
-from draftgate.gate.reading import Reading, read_exchange
+from draftgate.gate.perturbed import PerturbedArm, judge_perturbed
+from draftgate.gate.reading import Reading
 from draftgate.gate.record import Record
 from draftgate.gate.reruns import labelled, recurrences
 from draftgate.gate.sampled import sampled_turns
@@ -57,6 +60,7 @@ class Conclusion:
     controls: tuple[ControlResult, ...]
     readings: dict[TurnId, Reading]
     further: tuple[ArmJudgement, ...]
+    perturbed: tuple[PerturbedArm, ...]
     curve: tuple[CurvePoint, ...]
     notes: tuple[str, ...]
     splits: SplitRun
@@ -71,10 +75,8 @@ def judge(record: Record) -> Conclusion:
     drafting = Drafting.from_config(config.candidate.speculative_config, server.max_model_len)
     family = tool_parser(config, record.facts)
     propose = ngram_proposer(drafting)
-    readings = {
-        turn: read_exchange(exchange, family, drafting, record.plan.template_of(turn[0]), propose)
-        for turn, exchange in record.evidence.of("candidate").items()
-    }
+    reader = Reader(family, drafting, server, propose)
+    readings = readings_of(record, MAIN, reader)
     hard = explained_regret(greedy.noise, policy)
     pairs = [
         *main_pairs(record.evidence, readings, server, hard),
@@ -103,8 +105,10 @@ def judge(record: Record) -> Conclusion:
         seed,
     )
     controls = (*planted, judge_temperature_control(drawn, policy, seed), *splits.controls)
-    reader = Reader(family, drafting, server, propose)
     further = tuple(judge_further(record, found, reader) for found in record.further.values())
+    perturbed = tuple(
+        judge_perturbed(record, arm, reader, readings) for arm in record.perturbed_arms
+    )
     curve = speed_curve(record, seed)
     whole = [
         *setup.findings,
@@ -147,8 +151,9 @@ def judge(record: Record) -> Conclusion:
         controls,
         readings,
         further,
+        perturbed,
         curve,
-        tuple(arm_notes(record, curve)),
+        (*arm_notes(record, curve), *(note for arm in perturbed for note in arm.notes)),
         splits,
     )
 

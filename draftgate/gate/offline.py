@@ -55,7 +55,8 @@ def judge_journals(files: Sequence[Path], config_file: Path | None) -> GateOutco
     )
     record.arms = _further(config, evidence)
     for arm in record.arms:
-        judge_arm(record, arm)
+        if arm.paired:
+            judge_arm(record, arm)
     conclusion = judge(record)
     return GateOutcome(
         run=folder.run,
@@ -76,14 +77,15 @@ def _config(file: Path | None) -> Config:
 
 
 def _further(config: Config, evidence: Evidence) -> tuple[Arm, ...]:
-    """The further arms that both paths replayed; what the configuration does not tell of one is
-    read off its captures."""
+    """The further arms that both paths replayed, and those with other prompts, which only a
+    configuration tells; what it does not tell of one is read off its captures."""
     known = {arm.name: arm for arm in further_arms(config)}
-    both = {arm for path, arm in evidence.arms if path == "candidate"}
-    both &= {arm for path, arm in evidence.arms if path == "baseline"}
+    ours = {arm for path, arm in evidence.arms if path == "candidate"}
+    both = ours & {arm for path, arm in evidence.arms if path == "baseline"}
+    alone = {name for name in ours if name in known and not known[name].paired}
     return tuple(
         known.get(name) or Arm(name, most_in_flight(evidence.of("candidate", name).values()))
-        for name in sorted(both - OWN_ARMS)
+        for name in sorted((both | alone) - OWN_ARMS)
     )
 
 

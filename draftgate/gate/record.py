@@ -61,6 +61,13 @@ class Record:
         """The main arm, and every further one that both paths replayed."""
         return (main_arm(self.config), *(found.arm for found in self.further.values()))
 
+    @property
+    def perturbed_arms(self) -> tuple[Arm, ...]:
+        """The arms with other prompts that the candidate answered."""
+        return tuple(
+            arm for arm in self.arms if not arm.paired and self.evidence.of("candidate", arm.name)
+        )
+
     def read(self) -> None:
         """Read the journals there are by now."""
         further = [key for arm in self.arms for key in arm.keys]

@@ -20,7 +20,7 @@ are none."""
 
 def counter_findings(record: Record) -> list[Finding]:
     """METRIC_SUM of every arm on launched servers that was taken in one go."""
-    most = max(arm.concurrency for arm in record.judged_arms)
+    most = max(arm.concurrency for arm in (*record.judged_arms, *record.perturbed_arms))
     found = []
     for (path, arm), samples in record.evidence.samples.items():
         exchanges = list(record.evidence.of(path, arm).values())

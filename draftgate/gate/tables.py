@@ -6,11 +6,12 @@ from typing import Any
 from checks.greedy_turn import measure_turn
 from checks.regret import Regrets
 from draftgate.gate.arm_judgement import ArmJudgement
-from draftgate.gate.arms import MAIN
+from draftgate.gate.arms import MAIN, Arm
+from draftgate.gate.evidence import TurnId
 from draftgate.gate.judgement import Conclusion
-from draftgate.gate.reading import read_exchange
+from draftgate.gate.reading import Reading, read_exchange
 from draftgate.gate.record import Record
-from draftgate.gate.rows.arms import arm_rows, curve_rows, sample_rows
+from draftgate.gate.rows.arms import arm_rows, curve_rows, sample_rows, shift_rows
 from draftgate.gate.rows.calls import call_rows
 from draftgate.gate.rows.exchanges import ExchangeRows
 from draftgate.gate.rows.judgement import (
@@ -55,7 +56,7 @@ def run_tables(
         path_differences=list(difference_rows(run, conclusion.setup.comparison)),
         sessions=list(session_rows(run, record.plan, evidence)),
         turns=list(turn_rows(run, record.plan, evidence, record.too_long)),
-        arms=list(arm_rows(run, record.judged_arms, conclusion.curve, evidence)),
+        arms=list(arm_rows(run, _arms(record), conclusion.curve, evidence)),
         captures=rows.captures,
         tokens=rows.tokens.table(),
         steps=rows.steps.table(),
@@ -71,6 +72,11 @@ def run_tables(
             *acceptance_rows(run, conclusion.acceptance.cells),
             *speed_rows(run, conclusion.speed),
             *(curve_rows(run, conclusion.curve) if conclusion.further else ()),
+        ],
+        template_shifts=[
+            row
+            for changed in conclusion.perturbed
+            for row in shift_rows(run, changed.arm.name, changed.shifts)
         ],
         bounds=list(bound_rows(run, conclusion.verdict.bounds)),
         controls=list(control_rows(run, conclusion.controls)),
@@ -114,6 +120,10 @@ def _run_row(record: Record, conclusion: Conclusion, counts: dict[str, int]) -> 
     }
 
 
+def _arms(record: Record) -> tuple[Arm, ...]:
+    return (*record.judged_arms, *record.perturbed_arms)
+
+
 def _arm_pairs(record: Record, judged: ArmJudgement) -> Iterator[dict[str, Any]]:
     found = record.further[judged.arm.name]
     return pair_rows(
@@ -135,7 +145,9 @@ def _exchange_rows(record: Record, conclusion: Conclusion, redact: Redact) -> Ex
     measured = {
         (arm, t.session, t.turn): measure_turn(t) for arm, found in turns.items() for t in found
     }
-    readings = {MAIN: conclusion.readings} | {a.arm.name: a.readings for a in conclusion.further}
+    readings: dict[str, Mapping[TurnId, Reading]] = {MAIN: conclusion.readings}
+    readings |= {a.arm.name: a.readings for a in conclusion.further}
+    readings |= {a.arm.name: a.readings for a in conclusion.perturbed}
     for exchange in record.evidence:
         path, arm = exchange.key.path, exchange.key.arm
         regrets: tuple[Regrets, ...] = ()

@@ -13,6 +13,7 @@ from reports.schema.judgement import BOUNDS, CONTROLS, FINDINGS, METRICS, PAIRS
 from reports.schema.record import LOADS, SCHEMA_VERSION
 from reports.schema.rollup import POSITION_SUMS, STEP_SUMS
 from reports.schema.run import ARMS, PATH_DIFFERENCES, PATHS, RUNS, SESSIONS, TURNS
+from reports.schema.shift import TEMPLATE_SHIFTS
 
 TABLES: tuple[Table, ...] = (
     RUNS,
@@ -30,6 +31,7 @@ TABLES: tuple[Table, ...] = (
     PAIRS,
     FINDINGS,
     METRICS,
+    TEMPLATE_SHIFTS,
     BOUNDS,
     CONTROLS,
     POSITION_SUMS,

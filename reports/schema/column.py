@@ -63,6 +63,7 @@ _ARROW: dict[str, pa.DataType] = {
     "DOUBLE": pa.float64(),
     "TIMESTAMP": pa.timestamp("us"),
     "VARCHAR[]": pa.list_(pa.string()),
+    "DOUBLE[]": pa.list_(pa.float64()),
     "MAP(VARCHAR, VARCHAR)": pa.map_(pa.string(), pa.string()),
 }
 

@@ -122,8 +122,8 @@ TURNS = Table(
 
 ARMS = Table(
     "arms",
-    "One row per arm that both paths replayed and that was judged; repeats and re-runs are part of "
-    "theirs.",
+    "One row per arm: of those both paths replayed, and those with other prompts, which only the "
+    "candidate did. Repeats and re-runs are part of theirs.",
     ("run", "arm"),
     (
         RUN,
@@ -136,5 +136,6 @@ ARMS = Table(
         Column("repeated", "BOOLEAN", "true: the baseline replayed it twice, as its noise floor"),
         Column("prefix_cache", "BOOLEAN", "false: no turn could find its prefix in the cache"),
         Column("small_kv", "BOOLEAN", "true: on servers with too little KV cache for its turns"),
+        Column("perturb", "VARCHAR[]", "changes of every prompt; empty: the prompts of the turns"),
     ),
 )

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from checks.drafting import Drafting
 from checks.positions import join
@@ -12,17 +13,21 @@ from traces.boundaries.label import INDEX
 from traces.boundaries.span import TokenLabels
 
 
-def arm(accepted: dict[str, list[int]], k: int = 2) -> ProfileSums:
-    """Sessions with the accepted counts of their steps; every token is prose."""
+def arm(accepted: dict[str, list[int]], k: int = 2, *, code_too: bool = False) -> ProfileSums:
+    """Sessions with the accepted counts of their steps in prose; the same again in code."""
     sums = ProfileSums(k)
-    for session, counts in accepted.items():
+    for session, steps_of_prose in accepted.items():
+        counts = steps_of_prose * 2 if code_too else steps_of_prose
         committed = [1, *(a + 1 for a in counts)]
         tokens = sum(committed)
         facts = StepFacts(tuple(counts), (k,) * len(counts), tokens, tuple(committed), 64, 0)
         steps = reconcile(facts, Drafting("eagle3", k))
         assert isinstance(steps, Steps)
         nothing = (None,) * tokens
-        labels = TokenLabels(np.full(tokens, INDEX["prose"], np.int8), nothing, nothing)
+        label = np.full(tokens, INDEX["prose"], np.int8)
+        if code_too:
+            label[1 + (tokens - 1) // 2 :] = INDEX["code"]
+        labels = TokenLabels(label, nothing, nothing)
         sums.add(session, join(steps, labels, 100), steps)
     return sums
 
@@ -42,6 +47,7 @@ def test_what_is_lost() -> None:
     assert shift.share.value == pytest.approx(1 / 3)
     assert [c.value for c in shift.conditional] == pytest.approx([-0.5, -0.5])
     assert shift.length.sessions == 6
+    assert (shift.main, shift.changed, shift.change) == (2.5, 1.5, "lower")
 
 
 def test_pairing_takes_the_traffic_out_of_the_interval() -> None:
@@ -73,3 +79,21 @@ def test_too_few_drafts_are_not_compared() -> None:
     shift = whole(compare_templates(arm({"a": [2] * 9}), arm({"a": [2] * 40})))
     assert shift.length.value is None
     assert shift.drift.value is None
+    assert (shift.main, shift.changed, shift.change) == (None, None, None)
+
+
+def test_boundaries_share_the_chance_of_a_wrong_word() -> None:
+    """Two boundaries halve the 5% of each: the interval of the same data grows as Student's t."""
+    rng = np.random.default_rng(5)
+    draws = {f"s{i}": rng.integers(0, 3, 80).tolist() for i in range(12)}
+    fewer = {session: [max(0, n - 1) for n in counts] for session, counts in draws.items()}
+
+    def width(code_too: bool) -> float:
+        shifts = compare_templates(arm(draws, code_too=code_too), arm(fewer, code_too=code_too))
+        prose = next(s for s in shifts if (s.dimension, s.slice) == ("boundary", "prose"))
+        assert prose.length.low is not None
+        assert prose.length.high is not None
+        return prose.length.high - prose.length.low
+
+    expected = stats.t.ppf(1 - 0.05 / 4, 11) / stats.t.ppf(1 - 0.05 / 2, 11)
+    assert width(True) / width(False) == pytest.approx(expected)

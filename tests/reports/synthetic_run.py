@@ -238,7 +238,12 @@ def synthetic_run(
             },
             *_curve(run),
         ],
-        arms=[_arm(run, "main", 4), _arm(run, "c16", 16)],
+        arms=[
+            _arm(run, "main", 4),
+            _arm(run, "c16", 16),
+            {**_arm(run, "date-line", 4), "repeated": False, "perturb": ["date_line"]},
+        ],
+        template_shifts=[_shift(run, "all", 0.5), _shift(run, "boundary", 0.4)],
         server_samples=[s for path in ("baseline", "candidate") for s in _samples(run, path, day)],
         bounds=_bounds(run, verdict),
         controls=[
@@ -346,6 +351,27 @@ def _arm(run: str, name: str, concurrency: int) -> dict[str, Any]:
         "repeated": True,
         "prefix_cache": True,
         "small_kv": False,
+        "perturb": [],
+    }
+
+
+def _shift(run: str, dimension: str, share: float) -> dict[str, Any]:
+    """1.5 accepted tokens per step in the main arm, the given share of them with other prompts."""
+    return {
+        "run": run,
+        "arm": "date-line",
+        "dimension": dimension,
+        "slice": "all" if dimension == "all" else "code",
+        "main_length": 2.5,
+        "changed_length": 1 + 1.5 * share,
+        "difference": 1.5 * share - 1.5,
+        "low": 1.5 * share - 1.7,
+        "high": 1.5 * share - 1.3,
+        "change": "lower",
+        "accepted_share": share,
+        "conditional": [-0.2, -0.1, None],
+        "steps": 400,
+        "sessions": 6,
     }
 
 

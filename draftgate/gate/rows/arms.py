@@ -5,6 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from checks.speed_curve import CurvePoint, curve_break_even
+from checks.template_shift import Shift
 from draftgate.gate.arms import Arm
 from draftgate.gate.evidence import ArmKey, Evidence
 from draftgate.gate.rows.judgement import speed_rows
@@ -30,6 +31,7 @@ def arm_rows(
             "repeated": bool(evidence.of("baseline", arm.repeat_name)),
             "prefix_cache": arm.prefix_cache,
             "small_kv": arm.small_kv,
+            "perturb": list(arm.perturb),
         }
 
 
@@ -51,6 +53,32 @@ def curve_rows(run: str, curve: Sequence[CurvePoint]) -> Iterator[dict[str, Any]
             "crosses 0; absent: it pays at every concurrency measured",
             "better": "higher",
             "n": sum(point.speed[1].turns for point in curve),
+        }
+
+
+def shift_rows(run: str, arm: str, shifts: Sequence[Shift]) -> Iterator[dict[str, Any]]:
+    """One row per slice that an arm with other prompts shares with the main arm."""
+    for shift in shifts:
+        yield {
+            "run": run,
+            "arm": arm,
+            "dimension": shift.dimension,
+            "slice": shift.slice,
+            "main_length": shift.main,
+            "changed_length": shift.changed,
+            "difference": shift.length.value,
+            "low": shift.length.low,
+            "high": shift.length.high,
+            "change": shift.change,
+            "accepted_share": shift.share.value,
+            "accepted_share_low": shift.share.low,
+            "accepted_share_high": shift.share.high,
+            "conditional": [estimate.value for estimate in shift.conditional],
+            "drift": shift.drift.value,
+            "drift_low": shift.drift.low,
+            "drift_high": shift.drift.high,
+            "steps": shift.length.count,
+            "sessions": shift.length.sessions,
         }
 
 
