@@ -17,7 +17,6 @@ from typing import Any
 import click
 
 from draftgate.version import VERSION
-from traces.errors import DraftgateError
 
 EXIT_CANNOT_RUN = 2
 EXIT_INTERRUPTED = 130
@@ -79,6 +78,21 @@ def group() -> None:
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code."""
     try:
+        return _run(arguments)
+    except ImportError as error:
+        from draftgate.import_failure import explained
+
+        told = explained(error)
+        if told is None:
+            raise
+        return _say(*told, arguments)
+
+
+def _run(arguments: Sequence[str]) -> int:
+    # Not at the top: another package may stand in for `traces`, and that must be said, not raised.
+    from traces.errors import DraftgateError, Interrupted
+
+    try:
         result: Any = group.main(list(arguments), prog_name="draftgate", standalone_mode=False)
     except click.exceptions.Exit as stop:
         return stop.exit_code
@@ -88,14 +102,24 @@ def run(arguments: Sequence[str]) -> int:
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
         return EXIT_INTERRUPTED
+    except Interrupted as stop:
+        _say(str(stop), stop.fix, arguments, error="interrupted", fix="resume")
+        return EXIT_INTERRUPTED
     except DraftgateError as error:
-        if "--json" in arguments:
-            click.echo(json.dumps({"error": str(error), "fix": error.fix}))
-        click.echo(f"error: {error}", err=True)
-        if error.fix:
-            click.echo(f"fix: {error.fix}", err=True)
-        return EXIT_CANNOT_RUN
+        return _say(str(error), error.fix, arguments)
     return result if isinstance(result, int) else 0
+
+
+def _say(
+    message: str, mend: str, arguments: Sequence[str], error: str = "error", fix: str = "fix"
+) -> int:
+    """An error on stderr, with ``--json`` as an object on stdout too."""
+    if "--json" in arguments:
+        click.echo(json.dumps({"error": message, "fix": mend}))
+    click.echo(f"{error}: {message}", err=True)
+    if mend:
+        click.echo(f"{fix}: {mend}", err=True)
+    return EXIT_CANNOT_RUN
 
 
 def main() -> None:

@@ -1,7 +1,6 @@
 """What a gate needs of this machine and this configuration, each as one check with its fix."""
 
 import importlib.metadata
-import importlib.util
 import json
 import os
 import shutil
@@ -15,8 +14,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from draftgate.config import Config
+from draftgate.shadowing import FIX, ROOMS, shadows, sharers
 
-ROOMS = ("traces", "replay", "checks", "reports", "draftgate")
 MIN_FREE_BYTES = 2 * 1024**3
 
 State = Literal["ok", "warn", "missing"]
@@ -56,19 +55,10 @@ def machine_checks() -> Iterator[Check]:
 
 def _rooms() -> Iterator[Check]:
     """Another package, or a folder of the user's, may shadow a plain word such as `replay`."""
-    home = Path(__file__).resolve().parent.parent
-    for room in ROOMS:
-        spec = importlib.util.find_spec(room)
-        places = list(spec.submodule_search_locations or []) if spec else []
-        if any(Path(place).resolve().parent == home for place in places):
-            continue
-        where = places[0] if places else (spec.origin if spec and spec.origin else "nowhere")
-        yield Check(
-            f"package {room}",
-            "missing",
-            f"`import {room}` finds {where}, not draftgate's",
-            "rename that folder or package, or install draftgate in an environment of its own",
-        )
+    for shadow in shadows(ROOMS):
+        yield Check(f"package {shadow.room}", "missing", str(shadow), FIX)
+    for shadow in sharers(ROOMS):
+        yield Check(f"package {shadow.room}", "missing", shadow.found, FIX)
 
 
 def _vllm() -> Check:

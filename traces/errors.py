@@ -27,3 +27,7 @@ class ServerError(DraftgateError):
 
 class StoreError(DraftgateError):
     """The DuckDB store cannot be opened, read, or written."""
+
+
+class Interrupted(DraftgateError):
+    """The user ended a run; what was finished is kept, and `fix` says how to go on."""

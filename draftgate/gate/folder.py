@@ -55,6 +55,11 @@ class RunFolder:
         """Journal of one arm of one path."""
         return journal_path(self.root, path, arm)
 
+    def journals(self) -> list[Path]:
+        """Every journal there is."""
+        files = sorted(self.root.glob("*-*-*.jsonl.zst"))
+        return [file for file in files if not file.name.startswith("scores")]
+
     def samples(self, path: str, arm: str) -> Path:
         """What the servers' metrics said while that arm ran."""
         return self.root / f"{path}-{arm}-samples.zst"

@@ -21,6 +21,7 @@ from draftgate.gate.conclusion import conclude
 from draftgate.gate.fitting import fit_record
 from draftgate.gate.folder import RunFolder
 from draftgate.gate.further import judge_arm
+from draftgate.gate.interruption import resumable
 from draftgate.gate.noise_tails import settle_noise_tails
 from draftgate.gate.outcome import GateOutcome
 from draftgate.gate.paths import PATHS, OpenPath, open_paths
@@ -42,12 +43,20 @@ def run_gate(config: Config, reporter: Reporter, resume: str | None = None) -> G
     """Replay, judge, store and report one run.
 
     `resume` names an interrupted run: turns its journals already hold are not sent again. Raises a
-    DraftgateError where the run cannot be carried out; what was captured until then is kept.
+    DraftgateError where the run cannot be carried out, Interrupted where the user ends it; what was
+    captured until then is kept.
     """
     started = datetime.now(UTC)
     plan = make_plan(config)
     folder = _folder(config, resume)
     reporter.note(f"run {folder.run}: {len(plan.sessions)} sessions, {plan.turns} turns to replay")
+    with resumable(folder):
+        return _run(config, plan, folder, started, reporter)
+
+
+def _run(
+    config: Config, plan: Plan, folder: RunFolder, started: datetime, reporter: Reporter
+) -> GateOutcome:
     Store.open(Path(config.run.db), write=True).close()
     collector = Collector(config, folder, reporter)
     record = Record(

@@ -7,8 +7,9 @@ from typing import Any
 from draftgate.config import Config
 from draftgate.gate.collection import Collector
 from draftgate.gate.folder import RunFolder
+from draftgate.gate.interruption import resumable
 from draftgate.gate.paths import open_paths
-from draftgate.gate.plan import make_plan
+from draftgate.gate.plan import Plan, make_plan
 from draftgate.progress import Reporter
 
 
@@ -40,6 +41,11 @@ def replay_path(config: Config, name: str, reporter: Reporter, resume: str | Non
     plan = make_plan(config)
     output = Path(config.run.output)
     folder = RunFolder.new(output) if resume is None else RunFolder.existing(output, resume)
+    with resumable(folder):
+        return _run(config, name, plan, folder, reporter)
+
+
+def _run(config: Config, name: str, plan: Plan, folder: RunFolder, reporter: Reporter) -> Replayed:
     collector = Collector(config, folder, reporter)
     with open_paths(config, [name], folder, reporter) as paths:
         path = paths[name]

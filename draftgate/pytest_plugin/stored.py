@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from draftgate.gate.evidence import Evidence, Exchange, add_journal
+from draftgate.gate.folder import RunFolder
 from draftgate.pytest_plugin.naming import slug, unique
 from draftgate.pytest_plugin.recorded import some, turns_of
 from draftgate.pytest_plugin.settings import Settings
@@ -15,8 +16,6 @@ from traces.errors import InputError
 
 if TYPE_CHECKING:
     from draftgate.gate.outcome import GateOutcome
-
-SUFFIX = ".jsonl.zst"
 
 
 class StoredJournals:
@@ -31,8 +30,7 @@ class StoredJournals:
         found: list[Path] = []
         for given in self.settings.journals:
             path = Path(given)
-            inside = sorted(path.glob(f"*-*-*{SUFFIX}")) if path.is_dir() else [path]
-            found += [file for file in inside if not file.name.startswith("scores")]
+            found += RunFolder(path).journals() if path.is_dir() else [path]
         if not found:
             named = ", ".join(self.settings.journals)
             raise InputError(f"{named}: no journal there", "name the folder of a run")
