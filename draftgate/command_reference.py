@@ -15,6 +15,9 @@ Exit codes: 0 pass, 1 fail, 2 invalid or could not run (bad input, bad configura
 caught), 3 inconclusive, 130 interrupted. An error is one message on stderr, `error: …`, with
 `fix: …` below it; with `--json` stdout then holds `{"error": …, "fix": …}`.
 
+Ctrl-C ends a run cleanly: launched servers are ended, every answer so far is kept, and the message says
+how to go on (`--resume RUN`).
+
 ## Completion
 
 The shell completes verbs, options and the names of questions (`draftgate query`) after
