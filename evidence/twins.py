@@ -76,7 +76,7 @@ def overrides(twins: Twins, urls: list[str]) -> dict[str, dict[str, Any]]:
     if twins.config == PAIR:
         run |= {"sessions": [str(HOME / "beginnings.jsonl")], "max_tokens": 128}
     else:
-        run["max_tokens"] = 96
+        run["max_tokens"] = 120
     return {
         "run": run,
         "baseline": {"urls": urls[:1]},

@@ -33,7 +33,7 @@ def test_a_pseudo_run_may_be_smaller_than_the_pool() -> None:
 
 def test_a_quiet_pool_raises_no_alarm() -> None:
     last = pool_alarms(made(), runs=3).splitlines()[-1]
-    assert last == "| 4 sessions, as in the pool | 3 | 0 | 3 | 0 |"
+    assert last == "| 4 sessions | 3 | 0 | 3 | 0 |"
 
 
 def test_a_packed_pool_is_judged_as_the_turns_it_was_made_of() -> None:

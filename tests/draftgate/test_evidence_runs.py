@@ -1,0 +1,100 @@
+"""The scripts that gate real weights, real faults and the baseline against itself."""
+
+import json
+from pathlib import Path
+
+import pytest
+from conftest import Gate
+
+pytest.importorskip("torch", reason="the scripts make weights")
+
+from draftgate.config_file import read_config
+from evidence import beginnings, chats, natural_noise, real_faults, twins
+from evidence.results import HEAD, keep, result_of, shown
+from replay.command import ServerSpec
+from traces.importer import import_files
+
+
+def test_the_chats_are_sessions_that_can_be_replayed(tmp_path: Path) -> None:
+    file = chats.write(tmp_path / "chats.jsonl")
+    sessions = [s for source in import_files([str(file)]) for s in source.sessions]
+    assert [len(list(s.replayable_turns())) for s in sessions] == [4] * 24
+
+
+def test_beginnings_keep_the_first_turns_of_every_session(tmp_path: Path) -> None:
+    file = beginnings.write(tmp_path / "short.jsonl", turns=2)
+    short = [s for source in import_files([str(file)]) for s in source.sessions]
+    whole = [s for source in import_files(beginnings.SAMPLES) for s in source.sessions]
+    assert [s.session_id for s in short] == [s.session_id for s in whole]
+    for cut, full in zip(short, whole, strict=True):
+        assert cut.turns == tuple(full.replayable_turns())[:2]
+        assert cut.prefix(cut.turns[1]) == full.prefix(cut.turns[1])
+
+
+@pytest.mark.parametrize("name", list(twins.GATES))
+def test_a_twin_has_no_drafter_and_says_so_in_its_policy(name: str) -> None:
+    gate = twins.GATES[name]
+    config = read_config(gate.config, twins.overrides(gate, ["http://a", "http://b"]))
+    assert config.candidate.speculative_config == {}
+    assert config.policy.severity["NO_DRAFTS"] == "info"
+    assert ("PATHS_DIFFER" in config.policy.severity) == (len(gate.modes) > 1)
+    assert (config.baseline.urls, config.candidate.urls) == (("http://a",), ("http://b",))
+
+
+def test_a_mode_is_the_servers_flags_without_eager_and_with_its_own() -> None:
+    config = read_config(twins.PAIR)
+    assert twins.EAGER in config.server.flags
+    assert twins.EAGER not in twins.spec(config, twins.COMPILED).flags
+    assert twins.spec(config, (twins.EAGER, twins.COLD)).flags[-2:] == (twins.EAGER, twins.COLD)
+
+
+def test_other_flags_replace_those_of_the_same_name() -> None:
+    spec = ServerSpec("x", "model", ("--dtype", "bfloat16", "--enforce-eager"))
+    assert real_faults.with_flags(spec, {"--dtype": "float32", "--kv-cache-dtype": "fp8"}) == (
+        "--dtype",
+        "float32",
+        "--enforce-eager",
+        "--kv-cache-dtype",
+        "fp8",
+    )
+
+
+def test_an_eagle_3_head_is_the_same_without_its_two_flags(tmp_path: Path) -> None:
+    from safetensors import safe_open
+
+    head = real_faults.plain_head(tmp_path / "head")
+    config = json.loads((head / "config.json").read_text())
+    assert (config["fc_norm"], config["norm_output"]) == (False, False)
+    with (
+        safe_open(head / "model.safetensors", "pt") as now,
+        safe_open(real_faults.DRAFTER / "model.safetensors", "pt") as before,
+    ):
+        lost = set(before.keys()) - set(now.keys())
+        assert lost
+        assert all(name.startswith("fc_norm") for name in lost)
+
+
+def test_every_case_names_a_reference_that_runs_before_it() -> None:
+    names = list(real_faults.CASES)
+    for place, case in enumerate(real_faults.CASES.values()):
+        assert not case.reference or case.reference in names[:place]
+
+
+@pytest.mark.parametrize("kind", ["ngram", "draft"])
+def test_the_configuration_of_the_real_weights_is_valid(kind: str) -> None:
+    speculative = natural_noise.drafter(kind, natural_noise.HOME / "smollm2")
+    config = read_config(natural_noise.CONFIG, {"candidate": {"speculative_config": speculative}})
+    assert config.candidate.speculative_config["num_speculative_tokens"] == 3
+
+
+def test_a_run_becomes_a_row(gate: Gate, tmp_path: Path) -> None:
+    result = result_of("a sound pair", gate())
+    assert (result.verdict, result.codes, result.broken, result.undecided) == ("pass", (), (), ())
+    assert (result.forks, result.hard, result.again, result.largest) == (0, 0, 0, 0.0)
+    assert result.acceptance is not None
+    assert result.acceptance > 1
+    head, _, row = shown([result]).splitlines()
+    assert head.count("|") == row.count("|") == len(HEAD) + 1
+    assert row.startswith("| a sound pair | `pass` | none | none | none |")
+    keep(result, tmp_path / "rows" / "kept.jsonl")
+    assert json.loads((tmp_path / "rows" / "kept.jsonl").read_text())["verdict"] == "pass"
