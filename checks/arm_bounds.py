@@ -3,7 +3,7 @@
 A further arm (another concurrency, a cold cache, a small KV cache) replays a share of the turns to
 bring out faults that its load alone brings out. It fails the run like the main arm does. Too small
 to certify a rate by itself, it leaves a rate that is merely undecided to the main arm: such a bound
-does not apply, and says so. That nothing of it could be judged, or too little, stays open.
+does not apply, and says so. That too little of it could be judged, or none of it ran, stays open.
 """
 
 from dataclasses import replace
@@ -22,6 +22,11 @@ NAMES = (HARD, RATE, ARGMAX, COVERAGE)
 def arm_bounds(arm: str, judged: GreedyJudgement) -> tuple[Bound, ...]:
     """The bounds of a further arm: ``greedy_regret_rate[c16]``."""
     return tuple(_of_arm(arm, bound) for bound in judged.bounds if bound.name in NAMES)
+
+
+def missing_bound(arm: str) -> Bound:
+    """The bound of an arm that was asked for and gave nothing to judge."""
+    return Bound(f"{HARD}[{arm}]", "inconclusive", "no turn was replayed on both paths")
 
 
 def _of_arm(arm: str, bound: Bound) -> Bound:

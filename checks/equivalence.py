@@ -14,13 +14,13 @@ from collections.abc import Sequence
 
 from checks.argmax import checkable, not_argmax
 from checks.greedy_bounds import (
+    absent_bounds,
     argmax_bound,
     coverage_bound,
+    enough_bounds,
     hard_bound,
     noise_bound,
     rate_bound,
-    sessions_bound,
-    turns_bound,
 )
 from checks.greedy_findings import findings_of
 from checks.greedy_judgement import GreedyJudgement, Suspect, TurnJudgement
@@ -64,11 +64,10 @@ def judge_measured(
         argmax_bound(wrong, checked),
         coverage_bound(judged, policy),
         noise_bound(measured, noise),
-        sessions_bound(judged, policy),
-        turns_bound(judged, policy),
+        *enough_bounds([(t.session, t.turn) for t in judged if t.tokens], policy),
     )
     return GreedyJudgement(
-        bounds=bounds,
+        bounds=bounds if turns else absent_bounds(),
         findings=tuple(findings_of(turns, judged, bounds[1], wrong)),
         turns=tuple(judged),
         noise=tuple(noise.values()),

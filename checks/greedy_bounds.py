@@ -14,6 +14,17 @@ HARD, RATE, ARGMAX = "greedy_hard_regret", "greedy_regret_rate", "candidate_argm
 COVERAGE, NOISE, SESSIONS, TURNS = "scored_share", "noise_floor", "sessions", "turns"
 
 
+ABSENT = "no turn at temperature 0"
+
+
+def absent_bounds() -> tuple[Bound, ...]:
+    """The bounds of traffic that is sampled throughout: none of them applies. Whether there are
+    enough sessions and turns is asked of what was judged instead (`enough_bounds`).
+    """
+    names = (HARD, RATE, ARGMAX, COVERAGE, NOISE)
+    return tuple(not_applicable(name, ABSENT) for name in names)
+
+
 def hard_bound(judged: Sequence[TurnJudgement], noise: NoiseByShape, policy: Policy) -> Bound:
     """No single token above the hard bound that the baseline does not show itself."""
     tokens = sum(turn.tokens for turn in judged)
@@ -168,16 +179,15 @@ def noise_bound(measured: Sequence[TurnRegrets], noise: NoiseByShape) -> Bound:
     )
 
 
-def sessions_bound(judged: Sequence[TurnJudgement], policy: Policy) -> Bound:
-    """Enough sessions for intervals that resample sessions."""
-    return _at_least(
-        SESSIONS, len({t.session for t in judged if t.tokens}), policy.min_sessions, "sessions"
+def enough_bounds(turns: Sequence[tuple[str, str]], policy: Policy) -> tuple[Bound, Bound]:
+    """Enough sessions for intervals that resample sessions, and enough turns, by (session, turn)
+    of what was judged.
+    """
+    sessions = len({session for session, _ in turns})
+    return (
+        _at_least(SESSIONS, sessions, policy.min_sessions, "sessions"),
+        _at_least(TURNS, len(turns), policy.min_turns, "turns"),
     )
-
-
-def turns_bound(judged: Sequence[TurnJudgement], policy: Policy) -> Bound:
-    """Enough judged turns."""
-    return _at_least(TURNS, sum(t.tokens > 0 for t in judged), policy.min_turns, "turns")
 
 
 def _at_least(name: str, found: int, least: int, unit: str) -> Bound:

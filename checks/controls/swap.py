@@ -20,6 +20,7 @@ from checks.control_result import ControlResult, ControlState
 from checks.controls.edit import vocabulary
 from checks.controls.swap_spots import Swap, spots, spread, swap_at
 from checks.equivalence import judge_greedy
+from checks.greedy_bounds import ABSENT
 from checks.greedy_judgement import GreedyJudgement
 from checks.greedy_turn import GreedyTurn
 from checks.policy import Policy
@@ -52,6 +53,8 @@ class SwapPlan:
 def plan_hard_swap(turns: Sequence[GreedyTurn], judgement: GreedyJudgement) -> SwapPlan:
     """One swap, of the smallest regret above the hard bound that the run's lists offer."""
     empty = SwapPlan(HARD, codes.GREEDY_DIVERGENCE)
+    if not turns:
+        return replace(empty, problem=ABSENT, applicable=False)
     floor = next(noise for noise in judgement.noise if noise.shape == "decode")
     if floor.too_noisy is not None:
         noisy = "the baseline is too noisy for single tokens"
@@ -71,6 +74,8 @@ def plan_soft_swaps(
 ) -> SwapPlan:
     """Swaps at twice the tolerated rate ``2 rate_A(soft / 2) + margin``, spread over sessions."""
     empty, rate = SwapPlan(SOFT, codes.REGRET_RATE), judgement.scaled_rate
+    if not turns:
+        return replace(empty, problem=ABSENT, applicable=False)
     if rate is None:
         return replace(empty, problem="no rate was measured")
     floor = next(noise for noise in judgement.noise if noise.shape == "decode")

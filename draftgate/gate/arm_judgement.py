@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from checks.arm_bounds import arm_bounds, arm_findings, of_arm
+from checks.arm_bounds import arm_bounds, arm_findings, missing_bound, of_arm
 from checks.bounds import Bound
 from checks.drafting import Drafting
 from checks.findings import PREFIX_CACHE_LOST, SAMPLED_SHIFT, Finding
@@ -52,10 +52,7 @@ class Reader:
 
 
 def judge_further(record: Record, found: ArmTurns, reader: Reader) -> ArmJudgement:
-    """The exact checks on every pair of a further arm, and its greedy judgement.
-
-    An arm that holds sampled turns alone has no bounds; one that holds nothing leaves them open.
-    """
+    """The exact checks on every pair of a further arm, and its greedy judgement."""
     arm, policy, evidence = found.arm, record.config.policy, record.evidence
     readings = readings_of(record, arm.name, reader)
     hard = explained_regret(found.greedy.noise, policy)
@@ -77,7 +74,7 @@ def judge_further(record: Record, found: ArmTurns, reader: Reader) -> ArmJudgeme
         live,
         pairs,
         findings=(*pairs.findings, *(with_policy(finding, policy) for finding in whole)),
-        bounds=arm_bounds(arm.name, found.greedy) if found.turns or not readings else (),
+        bounds=arm_bounds(arm.name, found.greedy) if live else (missing_bound(arm.name),),
     )
 
 

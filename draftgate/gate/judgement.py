@@ -1,5 +1,6 @@
 """Everything that is judged about one run: pure, from the evidence the record holds."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from checks.behaviour import BehaviourJudgement, PairedOutcome, judge_behaviour
@@ -7,9 +8,11 @@ from checks.control_result import ControlResult
 from checks.controls.temperature import judge_temperature_control
 from checks.drafting import Drafting
 from checks.findings import Finding, in_report_order
+from checks.greedy_bounds import enough_bounds
 from checks.noise import explained_regret
 from checks.power import power_statement
 from checks.sampled import judge_sampled
+from checks.sampled_turn import SampledTurn, reason_not_judged
 from checks.speed import SpeedEstimate, SpeedPair, compare_speed
 from checks.speed_curve import CurvePoint
 from checks.tool_outcome import tool_pair
@@ -130,6 +133,7 @@ def judge(record: Record) -> Conclusion:
         bounds=(
             *greedy.bounds,
             *sampled.bounds,
+            *([] if record.greedy_turns else enough_bounds(_judged(drawn), policy)),
             behaviour.bound,
             *acceptance.bounds,
             *(bound for arm in further for bound in arm.bounds),
@@ -156,6 +160,11 @@ def judge(record: Record) -> Conclusion:
         (*arm_notes(record, curve), *(note for arm in perturbed for note in arm.notes)),
         splits,
     )
+
+
+def _judged(drawn: Sequence[SampledTurn]) -> list[tuple[str, str]]:
+    """Sampled turns whose law could be held against something."""
+    return [(turn.session, turn.turn) for turn in drawn if reason_not_judged(turn) is None]
 
 
 def _outcomes(record: Record) -> list[PairedOutcome]:

@@ -182,3 +182,11 @@ def test_a_path_that_refuses_or_reads_other_tokens_is_not_judged(quiet_pool) -> 
     other = replace(turn, candidate=replace(turn.candidate, prompt_token_ids=(7,)))
     reasons = judge_greedy([refused, replace(other, turn="t9")], POLICY, seed=0).not_judged
     assert set(reasons) == {"the candidate answered 400", "the prompt token ids differ"}
+
+
+def test_traffic_that_is_sampled_throughout_leaves_no_greedy_bound_open() -> None:
+    judged = judge_greedy([], POLICY, seed=0)
+    assert {bound.state for bound in judged.bounds} == {"not_applicable"}
+    plans = (plan_hard_swap([], judged), plan_soft_swaps([], judged, POLICY, seed=0))
+    controls = [judge_swap(plan, [], {}, POLICY, 0) for plan in plans]
+    assert [control.state for control in controls] == ["not_applicable", "not_applicable"]
