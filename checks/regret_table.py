@@ -105,19 +105,36 @@ def _counts(part: Regrets, bound: float) -> tuple[int, int]:
 def clustering_of(
     measured: Sequence[TurnRegrets], sessions: Sequence[str], policy: Policy
 ) -> tuple[float, str]:
-    """(design effect, where it comes from): the candidate's small regrets, else the baseline's."""
-    for name in ("candidate", "noise"):
-        hits = dict.fromkeys(sessions, 0)
-        sizes = dict.fromkeys(sessions, 0)
-        for turn in measured:
-            if turn.session not in hits:
-                continue
-            for part in turn.candidate if name == "candidate" else turn.noise:
-                hits[turn.session] += int((part.values > policy.icc_regret).sum())
-                sizes[turn.session] += len(part)
+    """(design effect, where it comes from): the candidate's small regrets, else the baseline's.
+
+    The words hold how many small regrets each side has: the baseline's own are what its rounding
+    makes of near ties, and a candidate with many times as many computes something else.
+    """
+    sides = [_small(measured, sessions, policy, name) for name in ("candidate", "noise")]
+    (ours, our_tokens), (theirs, their_tokens) = (
+        (sum(hits.values()), sum(sizes.values())) for hits, sizes in sides
+    )
+    told = (
+        f"above {policy.icc_regret:g} nat: {ours} of {our_tokens} candidate tokens, "
+        f"{theirs} of {their_tokens} of the baseline's own"
+    )
+    for hits, sizes in sides:
         if sum(hits.values()) >= policy.icc_exceedances:
             effect = design_effect(list(hits.values()), list(sizes.values()))
             if effect is not None:
-                side = "candidate" if name == "candidate" else "baseline's own tokens"
-                return effect, f"from {sum(hits.values())} small regrets of the {side}"
-    return policy.default_deff, "assumed: too few small regrets to estimate it"
+                return effect, f"from small regrets; {told}"
+    return policy.default_deff, f"assumed: too few small regrets to estimate it; {told}"
+
+
+def _small(
+    measured: Sequence[TurnRegrets], sessions: Sequence[str], policy: Policy, side: str
+) -> tuple[dict[str, int], dict[str, int]]:
+    """Small regrets and tokens of one side, by session."""
+    hits, sizes = dict.fromkeys(sessions, 0), dict.fromkeys(sessions, 0)
+    for turn in measured:
+        if turn.session not in hits:
+            continue
+        for part in turn.candidate if side == "candidate" else turn.noise:
+            hits[turn.session] += int((part.values > policy.icc_regret).sum())
+            sizes[turn.session] += len(part)
+    return hits, sizes

@@ -1,5 +1,6 @@
 """Greedy equivalence on a synthetic model whose logits are known."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -144,6 +145,16 @@ def test_a_candidate_with_another_forward_pass_fails() -> None:
     policy = Policy(rate_margin=3e-4, bootstrap_samples=200)
     judgement = judge_run(NoiseModel(0.05, verify=10.0), RunSize(), policy, seed=0)
     assert {f.code for f in judgement.findings} >= {"GREEDY_DIVERGENCE", "REGRET_RATE"}
+
+
+def test_the_rate_says_how_many_small_regrets_each_side_has(noisy_pool) -> None:
+    judgement = judge_greedy(noisy_pool, POLICY, seed=0)
+    rate = next(b for b in judgement.bounds if b.name == "greedy_regret_rate")
+    told = re.search(r"above 0.05 nat: (\d+) of (\d+) candidate tokens, (\d+) of", rate.message)
+    small, tokens, _ = map(int, told.groups())
+    assert tokens == judgement.tokens
+    forks = [turn.fork.regret for turn in judgement.turns if turn.fork is not None]
+    assert small >= sum(regret > 0.05 for regret in forks) > 0
 
 
 def test_a_suspect_that_the_baseline_repeats_is_excused(quiet_pool) -> None:
