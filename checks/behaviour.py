@@ -55,7 +55,7 @@ def judge_behaviour(
         return BehaviourJudgement(not_applicable(NAME, "no turn calls a tool"), (), None, None)
     table = table_of(outcomes)
     p = exact_mcnemar(table)
-    low, high = _limits(outcomes, table, seed)
+    low, high = limits_of(outcomes, table, seed)
     state: State = "inconclusive"
     if low >= -policy.success_margin:
         state = "pass"
@@ -94,18 +94,19 @@ def table_of(outcomes: Sequence[PairedOutcome]) -> PairedTable:
     )
 
 
-def _limits(
-    outcomes: Sequence[PairedOutcome], table: PairedTable, seed: int
+def limits_of(
+    outcomes: Sequence[PairedOutcome], table: PairedTable, seed: int, level: float = 1 - LEVEL
 ) -> tuple[float, float]:
+    """Limits of the difference, candidate minus baseline, as `judge_behaviour` says."""
     if table.only_baseline + table.only_candidate == 0:
-        bound = zero_discordant_bound(table.pairs)
+        bound = zero_discordant_bound(table.pairs, level)
         return -bound, bound
-    low, high = newcombe(table)
+    low, high = newcombe(table, level)
     row = {session: i for i, session in enumerate(sorted({o.session for o in outcomes}))}
     sums = np.zeros((len(row), 2))
     for outcome in outcomes:
         sums[row[outcome.session]] += (outcome.candidate - outcome.baseline, 1)
-    interval = clustered(ratio, sums, table.pairs, seed=seed)
+    interval = clustered(ratio, sums, table.pairs, seed=seed, level=level)
     if interval.low is None or interval.high is None:
         return low, high
     return min(low, interval.low), max(high, interval.high)

@@ -100,6 +100,9 @@ class Policy(BaseModel):
     max_unscored: Annotated[float, Field(ge=0, lt=1)] = Field(
         0.01, description="largest share of candidate tokens that could not be scored"
     )
+    max_unanswered: Annotated[float, Field(ge=0, lt=1)] = Field(
+        0.01, description="largest share of turns that may lack an answer on either path"
+    )
     min_sessions: int = Field(
         20, ge=2, description="fewest sessions for a pass; intervals resample whole sessions"
     )
@@ -125,6 +128,11 @@ class Policy(BaseModel):
     )
     min_sampled_tokens: int = Field(
         1000, ge=1, description="fewest sampled tokens for a judgement of the sampled law"
+    )
+    slice_p: Share = Field(
+        0.001,
+        description="level of the tests per slice (template, tag, tool, context band), "
+        "Holm-adjusted over all slices of a run; a slice condemns beyond it alone",
     )
     acceptance_floor: Annotated[float, Field(ge=1)] | None = Field(
         None, description="least mean acceptance length; absent: none is demanded"

@@ -16,6 +16,8 @@ from checks.sessions import resampling_weights
 
 Counts = npt.NDArray[np.float64]
 LEVEL = 0.95
+LEAST_P = 1e-9
+"""Tails beyond are the approximation's and not the data's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +55,10 @@ class RateEstimate:
     deff: float
 
 
-def poisson_limits(count: float, exposure: float, deff: float) -> tuple[float, float]:
-    """One-sided 95% limits of a rate from `count` events in `exposure` tokens.
+def poisson_limits(
+    count: float, exposure: float, deff: float, level: float = LEVEL
+) -> tuple[float, float]:
+    """One-sided limits (95% by default) of a rate from `count` events in `exposure` tokens.
 
     Exact Poisson limits (Garwood 1936) of the effective count ``count / deff``; none seen gives
     ``3.0 deff / exposure``.
@@ -62,8 +66,8 @@ def poisson_limits(count: float, exposure: float, deff: float) -> tuple[float, f
     if exposure <= 0:
         return 0.0, float("inf")
     effective = count / deff
-    low = stats.chi2.ppf(1 - LEVEL, 2 * effective) / 2 if effective > 0 else 0.0
-    high = stats.chi2.ppf(LEVEL, 2 * effective + 2) / 2
+    low = stats.chi2.ppf(1 - level, 2 * effective) / 2 if effective > 0 else 0.0
+    high = stats.chi2.isf(1 - level, 2 * effective + 2) / 2
     return float(low) * deff / exposure, float(high) * deff / exposure
 
 
@@ -126,19 +130,41 @@ def _noise_rate(table: RateTable) -> float:
     return float(_shares(table) @ rates)
 
 
-def mover_limits(table: RateTable, deff: float, noise_ratio: float) -> tuple[float, float]:
+def mover_limits(
+    table: RateTable, deff: float, noise_ratio: float, level: float = LEVEL
+) -> tuple[float, float]:
     """Limits of D from those of its single rates (MOVER; Zou & Donner 2008, Stat Med 27:1693)."""
     centre = float(excess(table, noise_ratio)[0])
     tokens, count = table.candidate_tokens.sum(), table.candidate_exceed.sum()
     rate = count / tokens
-    low, high = poisson_limits(float(count), float(tokens), deff)
+    low, high = poisson_limits(float(count), float(tokens), deff, level)
     below, above = (rate - low) ** 2, (high - rate) ** 2
     for shape, share in enumerate(_shares(table)):
         exposure = float(table.noise_tokens[:, shape].sum())
         if share == 0 or exposure == 0:
             continue
         seen = float(table.noise_exceed[:, shape].sum())
-        noise_low, noise_high = poisson_limits(seen, exposure, deff)
+        noise_low, noise_high = poisson_limits(seen, exposure, deff, level)
         below += (noise_ratio * share * (noise_high - seen / exposure)) ** 2
         above += (noise_ratio * share * (seen / exposure - noise_low)) ** 2
     return centre - float(np.sqrt(below)), centre + float(np.sqrt(above))
+
+
+def excess_p(table: RateTable, deff: float, noise_ratio: float) -> float:
+    """One-sided p-value of ``D <= 0``: 1 minus the highest level whose lower limit lies above 0.
+
+    The limit is MOVER's; 1.0 where no level has one, and never below `LEAST_P`.
+    """
+
+    def rejected(p: float) -> bool:
+        return mover_limits(table, deff, noise_ratio, 1 - p)[0] > 0
+
+    low, high = LEAST_P, 0.5
+    if not rejected(high):
+        return 1.0
+    if rejected(low):
+        return low
+    while high / low > 1.01:
+        middle = (low * high) ** 0.5
+        low, high = (low, middle) if rejected(middle) else (middle, high)
+    return high

@@ -6,6 +6,7 @@ means re-weighting rows of a matrix: the cluster bootstrap costs one matrix prod
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +42,16 @@ class Estimate:
         if self.low is None or self.high is None:
             return f"{self.value:.3f}"
         return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
+
+
+Change = Literal["lower", "higher", "alike"]
+
+
+def change_of(difference: Estimate) -> Change | None:
+    """``lower`` or ``higher`` where the interval excludes 0, else ``alike``; `None` without one."""
+    if difference.low is None or difference.high is None:
+        return None
+    return "lower" if difference.high < 0 else "higher" if difference.low > 0 else "alike"
 
 
 def not_available(count: int, sessions: int) -> Estimate:

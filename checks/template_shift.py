@@ -12,18 +12,22 @@ drafter; a drafter that does not know the template loses half and more.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Literal
 
 import numpy as np
 
 from checks.profile import MIN_COUNT, drift
 from checks.profile_sums import ProfileSums, Slice, Sums
-from checks.session_interval import Estimate, Matrix, clustered, not_available
+from checks.session_interval import (
+    Change,
+    Estimate,
+    Matrix,
+    change_of,
+    clustered,
+    not_available,
+)
 
 COMPARED = ("all", "boundary", "context")
 LEVEL = 0.05
-
-Change = Literal["lower", "higher", "alike"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +50,6 @@ class Shift:
     def change(self) -> Change | None:
         """Where the whole interval of the length lies; `None` without one."""
         return change_of(self.length)
-
-
-def change_of(difference: Estimate) -> Change | None:
-    """``lower`` or ``higher`` where the interval excludes 0, else ``alike``; `None` without one."""
-    if difference.low is None or difference.high is None:
-        return None
-    return "lower" if difference.high < 0 else "higher" if difference.low > 0 else "alike"
 
 
 def compare_templates(main: ProfileSums, changed: ProfileSums, *, seed: int = 0) -> list[Shift]:

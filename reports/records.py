@@ -42,6 +42,7 @@ class RunTables:
     findings: Rows = ()
     metrics: Rows = ()
     template_shifts: Rows = ()
+    slices: Rows = ()
     bounds: Rows = ()
     controls: Rows = ()
 

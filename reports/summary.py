@@ -34,6 +34,8 @@ QUERIES: dict[str, str] = {
     "break_even": "select value from metrics where run = $run and name = 'break_even_concurrency'",
     "shifts": "from v_template_shift where run = $run and dimension in ('all', 'boundary')"
     " order by arm, dimension <> 'all', difference nulls last, slice",
+    "slices": "from v_slices where run = $run"
+    " order by case verdict when 'fail' then 0 else 1 end, dimension, slice",
     "load": "from v_server_load where run = $run order by arm, path",
     "streams": "from v_stream_integrity where run = $run order by path, arm",
     "tool_success": "from v_tool_success where run = $run",

@@ -5,17 +5,24 @@
     -- verdict: pass, fail, inconclusive or invalid
     select run, verdict from runs order by started_at desc
 
+Columns that mean what they mean in another view are named by the first and the last of them:
+
+    -- run ... arm: as in v_acceptance_by_slice
+
 `macros.sql` beside them holds the functions they share.
 """
 
 import hashlib
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
 import duckdb
 
 FOLDER = files("reports") / "views"
+BORROWED = re.compile(r"(\w+) \.\.\. (\w+): as in (\w+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +36,8 @@ class View:
 
 
 def views(folder: Traversable = FOLDER) -> list[View]:
-    """Every view, so ordered that each comes after those it reads from."""
+    """Every view, so ordered that each comes after those it reads from; every column has its
+    meaning."""
     found = {
         view.name: view
         for file in sorted(folder.iterdir(), key=lambda file: file.name)
@@ -46,18 +54,35 @@ def views(folder: Traversable = FOLDER) -> list[View]:
 
     for view in found.values():
         place(view)
-    return list(ordered.values())
+    return [_complete(view, found) for view in ordered.values()]
+
+
+def _complete(view: View, found: Mapping[str, View]) -> View:
+    """The view with the meanings it borrows from others."""
+    columns: dict[str, str] = {}
+    for column, meaning in view.columns.items():
+        borrowed = BORROWED.fullmatch(column)
+        if borrowed is None:
+            columns[column] = meaning
+            continue
+        first, last, other = borrowed.groups()
+        names = list(found[other].columns)
+        for name in names[names.index(first) : names.index(last) + 1]:
+            columns[name] = found[other].columns[name]
+    return replace(view, columns=columns)
 
 
 def parse(name: str, text: str) -> View:
-    """A view from its file's text."""
+    """A view from its file's text; a line that borrows meanings stands as a column of its own."""
     lines = text.splitlines()
     header = [line[2:].strip() for line in lines if line.startswith("--")]
     comment: list[str] = []
     columns: dict[str, str] = {}
     for line in header:
         column, colon, meaning = line.partition(": ")
-        if colon and column.isidentifier():
+        if BORROWED.fullmatch(line):
+            columns[line] = ""
+        elif colon and column.isidentifier():
             columns[column] = meaning
         elif columns:
             columns[next(reversed(columns))] += " " + line

@@ -26,9 +26,10 @@ NO_DRAFTS_LEAST = 100
 class Acceptance:
     """The acceptance profile of the candidate, and what is wrong with it.
 
-    `bound` holds the mean acceptance length against the policy's floor, where one is set.
+    `bounds` holds the mean acceptance length against the policy's floor, where one is set.
     """
 
+    sums: ProfileSums
     cells: tuple[Cell, ...]
     rows: tuple[ProfileRow, ...]
     findings: tuple[Finding, ...]
@@ -67,6 +68,7 @@ def judge_acceptance(
         findings.append(Finding(NO_DRAFTS, f"none of {drafts} drafts was accepted"))
     cells = tuple(profile(sums, seed=seed))
     return Acceptance(
+        sums=sums,
         cells=cells,
         rows=rows,
         findings=tuple(in_report_order([*findings, *counters, *unaligned])),

@@ -3,21 +3,24 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from checks.answered import answered_bound
 from checks.behaviour import BehaviourJudgement, PairedOutcome, judge_behaviour
 from checks.control_result import ControlResult
 from checks.controls.temperature import judge_temperature_control
 from checks.drafting import Drafting
 from checks.findings import Finding, in_report_order
-from checks.greedy_bounds import enough_bounds
+from checks.greedy_bounds import RATE, enough_bounds
 from checks.noise import explained_regret
 from checks.power import power_statement
 from checks.sampled import judge_sampled
 from checks.sampled_turn import SampledTurn, reason_not_judged
+from checks.slice_judgement import slice_findings
 from checks.speed import SpeedEstimate, SpeedPair, compare_speed
 from checks.speed_curve import CurvePoint
 from checks.tool_outcome import tool_pair
 from checks.verdict import Verdict, decide
 from checks.vllm_ngram import ngram_proposer
+from draftgate.gate.answers import answered_turns
 from draftgate.gate.acceptance import Acceptance, judge_acceptance
 from draftgate.gate.arm_judgement import (
     ArmJudgement,
@@ -44,6 +47,7 @@ from draftgate.gate.setup import (
     server_facts,
     tool_parser,
 )
+from draftgate.gate.slicing import Slices, judge_run_slices
 from draftgate.gate.split_run import SplitRun
 from draftgate.gate.splits import judge_split_invariance
 
@@ -64,6 +68,7 @@ class Conclusion:
     readings: dict[TurnId, Reading]
     further: tuple[ArmJudgement, ...]
     perturbed: tuple[PerturbedArm, ...]
+    slices: Slices
     curve: tuple[CurvePoint, ...]
     notes: tuple[str, ...]
     splits: SplitRun
@@ -88,7 +93,8 @@ def judge(record: Record) -> Conclusion:
     judged = judge_pairs(pairs, policy)
     setup = judge_setup(config, record.facts, record.drafter, record.evidence)
     acceptance = judge_acceptance(readings, drafting, record.reference, policy, seed)
-    behaviour = judge_behaviour(_outcomes(record), policy, seed)
+    outcomes = _outcomes(record)
+    behaviour = judge_behaviour(outcomes, policy, seed)
     drawn = sampled_turns(record.evidence, record.answers)
     sampled = judge_sampled(drawn, policy, seed)
     planted = judge_controls(
@@ -122,19 +128,24 @@ def judge(record: Record) -> Conclusion:
         *counter_findings(record),
         *splits.findings,
     ]
-    findings = in_report_order(
-        [
-            *judged.findings,
-            *(with_policy(finding, policy) for finding in whole),
-            *(finding for arm in further for finding in arm.findings),
-        ]
+    known = [
+        *judged.findings,
+        *(with_policy(finding, policy) for finding in whole),
+        *(finding for arm in further for finding in arm.findings),
+    ]
+    slices = judge_run_slices(record, acceptance.sums, outcomes, known)
+    failed = {bound.name for bound in (*greedy.bounds, behaviour.bound) if bound.state == "fail"}
+    of_slices = slice_findings(
+        slices.judged, rate_failed=RATE in failed, success_failed=behaviour.bound.name in failed
     )
+    findings = in_report_order([*known, *(with_policy(f, policy) for f in of_slices)])
     verdict = decide(
         bounds=(
             *greedy.bounds,
             *sampled.bounds,
             *([] if record.greedy_turns else enough_bounds(_judged(drawn), policy)),
             behaviour.bound,
+            answered_bound(answered_turns(record), policy),
             *acceptance.bounds,
             *(bound for arm in further for bound in arm.bounds),
         ),
@@ -156,6 +167,7 @@ def judge(record: Record) -> Conclusion:
         readings,
         further,
         perturbed,
+        slices,
         curve,
         (*arm_notes(record, curve), *(note for arm in perturbed for note in arm.notes)),
         splits,

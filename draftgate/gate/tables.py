@@ -24,6 +24,7 @@ from draftgate.gate.rows.judgement import (
 )
 from draftgate.gate.rows.redacted import Redact
 from draftgate.gate.rows.setup import difference_rows, path_rows, session_rows, turn_rows
+from draftgate.gate.rows.slices import slice_rows
 from draftgate.gate.setup import tool_parser
 from draftgate.version import VERSION
 from reports.records import RunTables
@@ -78,6 +79,7 @@ def run_tables(
             for changed in conclusion.perturbed
             for row in shift_rows(run, changed.arm.name, changed.shifts)
         ],
+        slices=list(slice_rows(run, conclusion.slices)),
         bounds=list(bound_rows(run, conclusion.verdict.bounds)),
         controls=list(control_rows(run, conclusion.controls)),
     )

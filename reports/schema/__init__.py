@@ -14,6 +14,7 @@ from reports.schema.record import LOADS, SCHEMA_VERSION
 from reports.schema.rollup import POSITION_SUMS, STEP_SUMS
 from reports.schema.run import ARMS, PATH_DIFFERENCES, PATHS, RUNS, SESSIONS, TURNS
 from reports.schema.shift import TEMPLATE_SHIFTS
+from reports.schema.slice import SLICES
 
 TABLES: tuple[Table, ...] = (
     RUNS,
@@ -32,6 +33,7 @@ TABLES: tuple[Table, ...] = (
     FINDINGS,
     METRICS,
     TEMPLATE_SHIFTS,
+    SLICES,
     BOUNDS,
     CONTROLS,
     POSITION_SUMS,

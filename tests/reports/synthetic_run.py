@@ -243,6 +243,10 @@ def synthetic_run(
             _arm(run, "c16", 16),
             {**_arm(run, "date-line", 4), "repeated": False, "perturb": ["date_line"]},
         ],
+        slices=[
+            _slice(run, "template", TEMPLATES[0], "fail" if verdict == "fail" else "inconclusive"),
+            _slice(run, "tag", "team=blue", "inconclusive"),
+        ],
         template_shifts=[_shift(run, "all", 0.5), _shift(run, "boundary", 0.4)],
         server_samples=[s for path in ("baseline", "candidate") for s in _samples(run, path, day)],
         bounds=_bounds(run, verdict),
@@ -352,6 +356,35 @@ def _arm(run: str, name: str, concurrency: int) -> dict[str, Any]:
         "prefix_cache": True,
         "small_kv": False,
         "perturb": [],
+    }
+
+
+def _slice(run: str, dimension: str, name: str, verdict: str) -> dict[str, Any]:
+    failed = verdict == "fail"
+    return {
+        "run": run,
+        "dimension": dimension,
+        "slice": name,
+        "verdict": verdict,
+        "turns": 12,
+        "sessions": 3,
+        "errors": 1 if failed else 0,
+        "tests": 4,
+        "tokens": 700,
+        "regret_excess": 0.0,
+        "regret_limit": 0.02,
+        "regret_p": 1.0,
+        "regret_state": "inconclusive",
+        "tool_turns": 6,
+        "tool_difference": -0.5 if failed else 0.0,
+        "tool_limit": -0.9 if failed else -0.4,
+        "tool_p": 0.2 if failed else 1.0,
+        "tool_state": "inconclusive",
+        "acceptance_length": 2.5,
+        "acceptance_difference": -0.1,
+        "acceptance_low": -0.3,
+        "acceptance_high": 0.1,
+        "acceptance_change": "alike",
     }
 
 

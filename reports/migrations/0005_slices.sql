@@ -1,0 +1,27 @@
+-- A verdict per slice.
+create table slices (
+  run VARCHAR not null,
+  dimension VARCHAR not null,
+  slice VARCHAR not null,
+  verdict verdict_name not null,
+  turns INTEGER,
+  sessions INTEGER,
+  errors INTEGER,
+  tests INTEGER,
+  tokens BIGINT,
+  regret_excess DOUBLE,
+  regret_limit DOUBLE,
+  regret_p DOUBLE,
+  regret_state bound_state,
+  tool_turns INTEGER,
+  tool_difference DOUBLE,
+  tool_limit DOUBLE,
+  tool_p DOUBLE,
+  tool_state bound_state,
+  acceptance_length DOUBLE,
+  acceptance_difference DOUBLE,
+  acceptance_low DOUBLE,
+  acceptance_high DOUBLE,
+  acceptance_change VARCHAR,
+  primary key (run, dimension, slice)
+);
