@@ -16,7 +16,7 @@ from models.target import Phase
 from models.tokenizer import TEMPLATE
 
 CAPTURED = (2, 15, 28)
-PHASES = (Phase("short", 30, 2, 256, (1, 1), 0.0, offers=False),)
+PHASES = (Phase("short", 20, 1, 256, (1, 1), 0.0, offers=False),)
 
 
 def trained_head(target: Path, folder: Path) -> Path:

@@ -75,6 +75,22 @@ def tempered(temperature: float) -> Fault:
     return law
 
 
+def now_and_then(fault: Fault, share: float) -> Fault:
+    """The fault at a share of the positions, drawn anew each time."""
+    return lambda c: np.asarray(share * fault(c) + (1 - share) * c.probs)
+
+
+def divergence(fault: Fault, c: Contexts) -> float:
+    """Mean Kullback-Leibler divergence (nat per token) of the faulty law from the sound one.
+
+    ``ln(1 / alpha) / divergence`` tokens is what the best test of level alpha that knows the fault
+    needs on average (Wald 1945, sequential probability ratio test).
+    """
+    law = fault(c)
+    ratio = np.log(np.maximum(law, 1e-300)) - np.log(np.maximum(c.probs, 1e-300))
+    return float((law * ratio).sum(axis=1).mean())
+
+
 def _one_hot(c: Contexts) -> Floats:
     hot = np.zeros_like(c.probs)
     hot[np.arange(len(c.drafts)), c.drafts] = 1.0

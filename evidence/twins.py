@@ -74,7 +74,7 @@ def overrides(twins: Twins, urls: list[str]) -> dict[str, dict[str, Any]]:
         severity["PATHS_DIFFER"] = "info"
     run: dict[str, Any] = {"concurrency": twins.concurrency}
     if twins.config == PAIR:
-        run |= {"sessions": [str(HOME / "beginnings.jsonl")], "max_tokens": 128}
+        run |= {"sessions": [str(HOME / "beginnings.jsonl")], "max_tokens": 64}
     else:
         run["max_tokens"] = 120
     return {
