@@ -7,8 +7,11 @@ for one machine-readable object on stdout; progress and logs go to stderr. An er
     fix: see `draftgate inspect FILE` for what was tried, or convert it to chat messages
 """
 
+import contextlib
 import importlib
 import json
+import os
+import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +23,8 @@ from draftgate.version import VERSION
 
 EXIT_CANNOT_RUN = 2
 EXIT_INTERRUPTED = 130
+EXIT_PIPE_CLOSED = 141
+"""What a shell says of a program that SIGPIPE has ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,16 +81,20 @@ def group() -> None:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command line and return its exit code."""
+    """Run one command line and return its exit code: 1 is always an answer (``fail``)."""
     try:
         return _run(arguments)
     except ImportError as error:
         from draftgate.import_failure import explained
 
         told = explained(error)
-        if told is None:
-            raise
-        return _say(*told, arguments)
+        return _say(*told, arguments) if told is not None else _fault(error, arguments)
+    except OSError as error:
+        from draftgate.failure import os_failure
+
+        return _say(*os_failure(error), arguments, error)
+    except Exception as error:
+        return _fault(error, arguments)
 
 
 def _run(arguments: Sequence[str]) -> int:
@@ -97,31 +106,74 @@ def _run(arguments: Sequence[str]) -> int:
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.ClickException as error:
+        _object(error.format_message(), "add --help to see how it is used", arguments)
         error.show()
         return EXIT_CANNOT_RUN
     except (click.Abort, KeyboardInterrupt):
+        _object("interrupted", "", arguments)
         click.echo("interrupted", err=True)
         return EXIT_INTERRUPTED
     except Interrupted as stop:
-        _say(str(stop), stop.fix, arguments, error="interrupted", fix="resume")
+        _object(str(stop), stop.fix, arguments)
+        _lines("interrupted", str(stop), "resume", stop.fix)
         return EXIT_INTERRUPTED
     except DraftgateError as error:
-        return _say(str(error), error.fix, arguments)
+        return _say(str(error), error.fix, arguments, error)
+    except SystemExit:
+        # How click ends where the reader of a pipe has gone (`| head`); its 1 would mean `fail`.
+        return EXIT_PIPE_CLOSED
     return result if isinstance(result, int) else 0
 
 
-def _say(
-    message: str, mend: str, arguments: Sequence[str], error: str = "error", fix: str = "fix"
-) -> int:
+def _fault(error: Exception, arguments: Sequence[str]) -> int:
+    from draftgate.failure import fault
+
+    return _say(*fault(error), arguments, error)
+
+
+def _say(message: str, fix: str, arguments: Sequence[str], error: Exception | None = None) -> int:
     """An error on stderr, with ``--json`` as an object on stdout too."""
-    if "--json" in arguments:
-        click.echo(json.dumps({"error": message, "fix": mend}))
-    click.echo(f"{error}: {message}", err=True)
-    if mend:
-        click.echo(f"{fix}: {mend}", err=True)
+    from draftgate.failure import traceback_of
+
+    _object(message, fix, arguments)
+    if error is not None and (trace := traceback_of(error)):
+        click.echo(trace, err=True)
+    _lines("error", message, "fix", fix)
     return EXIT_CANNOT_RUN
+
+
+def _object(message: str, fix: str, arguments: Sequence[str]) -> None:
+    if "--json" in arguments:
+        with contextlib.suppress(OSError):  # a full disk or a closed pipe: stderr still says it
+            click.echo(json.dumps({"error": message, "fix": fix}))
+
+
+def _lines(kind: str, message: str, mend: str, fix: str) -> None:
+    with contextlib.suppress(OSError):
+        click.echo(f"{kind}: {message}", err=True)
+        if fix:
+            click.echo(f"{mend}: {fix}", err=True)
+
+
+def end_as_by_ctrl_c() -> None:
+    """Let SIGTERM (a container that stops, a cancelled job) end a run as Ctrl-C does."""
+
+    def interrupt(number: int, frame: object) -> None:
+        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # started in the background
+            raise KeyboardInterrupt
+        signal.raise_signal(signal.SIGINT)  # whoever handles it now: asyncio, while it runs
+
+    signal.signal(signal.SIGTERM, interrupt)
 
 
 def main() -> None:
     """Entry point of the console script."""
-    sys.exit(run(sys.argv[1:]))
+    end_as_by_ctrl_c()
+    code = run(sys.argv[1:])
+    try:
+        sys.stdout.flush()
+    except OSError:
+        # What is still buffered can go nowhere; Python would end with a code of its own.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = code or EXIT_CANNOT_RUN
+    sys.exit(code)

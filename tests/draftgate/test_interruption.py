@@ -1,10 +1,12 @@
-"""Ctrl-C: the run stops cleanly, says what is kept, and goes on from there."""
+"""Ctrl-C and SIGTERM: the run stops cleanly, says what is kept, and goes on from there."""
 
+import contextlib
 import json
 import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,8 @@ from conftest import K, paper_paths
 from paper_server import Faults
 from paper_stream import Stream
 from recorded import write_sessions
+
+from draftgate.cli import run
 
 CONFIG = """
 [run]
@@ -29,10 +33,11 @@ ROOT = Path(__file__).parents[2]
 
 
 class Person:
-    """Presses Ctrl-C when the server has answered so many turns."""
+    """Presses Ctrl-C (or sends `number`) when the server has answered so many turns."""
 
-    def __init__(self, after: int) -> None:
+    def __init__(self, after: int, number: int = signal.SIGINT) -> None:
         self.after = after
+        self.number = number
         self.seen = 0
         self.process: subprocess.Popen[str] | None = None
 
@@ -41,10 +46,12 @@ class Person:
             return
         self.seen += 1
         if self.seen == self.after and self.process is not None:
-            os.kill(self.process.pid, signal.SIGINT)
+            os.kill(self.process.pid, self.number)
 
-    def run(self, folder: Path, *arguments: str) -> tuple[int, str, str]:
-        command = [sys.executable, "-m", "draftgate", *arguments]
+    def run(
+        self, folder: Path, *arguments: str, before: tuple[str, ...] = ()
+    ) -> tuple[int, str, str]:
+        command = [*before, sys.executable, "-m", "draftgate", *arguments]
         self.process = subprocess.Popen(
             command,
             cwd=folder,
@@ -81,3 +88,87 @@ def test_ctrl_c_says_what_is_kept_and_how_to_go_on(tmp_path: Path, verb: list[st
         assert json.loads(out)["run"] == folder.name
         # One request asks what the server shows; of the 24 turns only those not kept are sent.
         assert person.seen - before == 1 + 24 - kept
+
+
+@pytest.mark.parametrize("before", [(), ("sh", "-c", 'trap "" INT; exec "$@"', "sh")])
+def test_sigterm_ends_a_run_as_ctrl_c_does(tmp_path: Path, before: tuple[str, ...]) -> None:
+    """In the background, too, where a shell lets its jobs ignore Ctrl-C."""
+    write_sessions(tmp_path / "sessions.jsonl", 6, 4)
+    person = Person(after=10, number=signal.SIGTERM)
+    with paper_paths(Faults(drafts=K, spoil=person)) as (baseline, candidate):
+        config = CONFIG.format(baseline=baseline.url, candidate=candidate.url)
+        (tmp_path / "draftgate.toml").write_text(config)
+        code, out, err = person.run(tmp_path, "gate", "--json", before=before)
+    assert code == 130, err
+    (folder,) = (tmp_path / ".draftgate" / "runs").iterdir()
+    told = json.loads(out)
+    assert 1 <= int(told["error"].split()[0]) <= 10
+    assert f"--resume {folder.name} " in told["fix"]
+    assert "Traceback" not in err
+
+
+LAUNCHED = """
+[run]
+sessions = ["sessions.jsonl"]
+order = "together"
+[server]
+model = "model"
+served_model_name = "paper"
+env = {{ PYTHONPATH = "{stand_in}", PAPER_FAULT = "" }}
+[candidate]
+speculative_config = {{ method = "mtp", num_speculative_tokens = 3 }}
+"""
+
+
+def _servers(folder: Path) -> list[int]:
+    """The processes that were launched to serve the model below `folder`."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            words = (process / "cmdline").read_bytes().split(b"\0")
+            if (
+                b"vllm.entrypoints.openai.api_server" in words
+                and Path(os.readlink(process / "cwd")) == folder
+            ):
+                found.append(int(process.name))
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs /proc to see processes")
+def test_sigterm_ends_the_servers_that_were_launched(tmp_path: Path) -> None:
+    write_sessions(tmp_path / "sessions.jsonl", 6, 4)
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "config.json").write_text('{"model_type": "llama"}')
+    stand_in = Path(__file__).parent / "stand_in"
+    (tmp_path / "draftgate.toml").write_text(LAUNCHED.format(stand_in=stand_in))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "draftgate", "gate"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        while not list(tmp_path.glob(".draftgate/runs/*/candidate-main-0.jsonl.zst")):
+            assert process.poll() is None
+            time.sleep(0.05)
+        launched = _servers(tmp_path)
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=60)
+    assert launched
+    assert process.returncode == 130, err
+    assert _servers(tmp_path) == []
+
+
+def test_ctrl_c_before_a_run_has_begun_is_an_object_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def pressed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("draftgate.doctor.machine_checks", pressed)
+    assert run(["doctor", "--json"]) == 130
+    out, err = capsys.readouterr()
+    assert json.loads(out) == {"error": "interrupted", "fix": ""}
+    assert err.strip() == "interrupted"
