@@ -57,11 +57,11 @@ def judge_measured(
     noise = calibrate([*beside, *measured], halves, policy)
     judged = [judge_turn(t, m, noise) for t, m in zip(turns, measured, strict=True)]
     rate = judge_rate(measured, noise, halves, policy, seed)
-    wrong, checked = _argmax(turns, policy)
+    wrong, checked, listed = _argmax(turns, policy)
     bounds = (
         hard_bound(judged, noise, policy),
         rate_bound(rate, policy),
-        argmax_bound(wrong, checked),
+        argmax_bound(wrong, checked, listed, policy),
         coverage_bound(judged, policy),
         noise_bound(measured, noise),
         *enough_bounds([(t.session, t.turn) for t in judged if t.tokens], policy),
@@ -85,17 +85,21 @@ def judge_measured(
     )
 
 
-def _argmax(turns: Sequence[GreedyTurn], policy: Policy) -> tuple[dict[int, tuple[int, ...]], int]:
-    """Turn position -> wrong output indices, and how many tokens were checked."""
-    wrong, checked = {}, 0
+def _argmax(
+    turns: Sequence[GreedyTurn], policy: Policy
+) -> tuple[dict[int, tuple[int, ...]], int, int]:
+    """Turn position -> wrong output indices; tokens that were checked; tokens that were sent."""
+    wrong, checked, sent = {}, 0, 0
     for place, turn in enumerate(turns):
         if turn.processing and not turn.processed_logprobs:
             continue
-        checked += sum(checkable(token) for token in turn.candidate.tokens or ())
+        tokens = turn.candidate.tokens or ()
+        sent += len(tokens)
+        checked += sum(checkable(token) for token in tokens)
         indices = not_argmax(turn.candidate, policy.argmax_tolerance)
         if indices:
             wrong[place] = indices
-    return wrong, checked
+    return wrong, checked, sent
 
 
 def _suspects(

@@ -83,6 +83,7 @@ EMPTY_TOOL_CALL = _code(
     "EMPTY_TOOL_CALL", TOOL_CALLS, "finish_reason says tool_calls, and no call is usable"
 )
 TOOL_CALL_LOST = _code("TOOL_CALL_LOST", TOOL_CALLS, "fewer calls than the reference")
+TOOL_CALL_EXTRA = _code("TOOL_CALL_EXTRA", TOOL_CALLS, "more calls than the reference")
 TOOL_UNKNOWN = _code("TOOL_UNKNOWN", TOOL_CALLS, "a call names no tool of the request")
 ARGS_NOT_JSON = _code("ARGS_NOT_JSON", TOOL_CALLS, "call arguments do not parse as JSON")
 ARGS_SCHEMA = _code(

@@ -1,5 +1,6 @@
 """Where two greedy streams part, and whether rounding can explain it."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -93,7 +94,7 @@ def bf16_grid(logprobs: Sequence[float]) -> float | None:
     logits' grid: the answer is the widest power of two that divides all of them. `None` where no
     spacing down to 2^-9 does (float32 logits), or fewer than three values tell.
     """
-    if len(logprobs) < 3:
+    if len(logprobs) < 3 or not all(map(math.isfinite, logprobs)):
         return None
     top = max(logprobs)
     gaps = [top - value for value in logprobs]

@@ -16,6 +16,9 @@ COVERAGE, NOISE, SESSIONS, TURNS = "scored_share", "noise_floor", "sessions", "t
 
 ABSENT = "no turn at temperature 0"
 
+LEAST_NOISE = 0.5
+"""Baseline tokens that a noise floor needs, as a share of the candidate tokens of its shape."""
+
 
 def absent_bounds() -> tuple[Bound, ...]:
     """The bounds of traffic that is sampled throughout: none of them applies. Whether there are
@@ -113,19 +116,27 @@ def _more(rate: RateJudgement, tokens: int) -> str:
     return f"about {more:,} more candidate tokens at these rates ({rate.growth:.2g} times this run)"
 
 
-def argmax_bound(wrong: Mapping[int, tuple[int, ...]], checked: int) -> Bound:
-    """Every greedy token is the best of the candidate's own list."""
+def argmax_bound(
+    wrong: Mapping[int, tuple[int, ...]], checked: int, tokens: int, policy: Policy
+) -> Bound:
+    """Every greedy token is the best of the candidate's own list. `tokens` are those that should
+    carry a list of two or more, `checked` those that do.
+    """
     count = sum(len(indices) for indices in wrong.values())
-    if not checked:
-        return Bound(ARGMAX, "inconclusive", "the candidate sent no list of two or more scores")
+    bare = tokens - checked
+    message = f"{count} of {checked} candidate tokens are not the best of their own list"
+    if bare:
+        message += f"; {bare} more came without a list of two or more scores"
+    enough = checked > 0 and bare <= policy.max_unscored * tokens
     return Bound(
         ARGMAX,
-        "fail" if count else "pass",
-        f"{count} of {checked} candidate tokens are not the best of their own list",
-        value=float(count),
+        "fail" if count else "pass" if enough else "inconclusive",
+        message,
+        value=float(count) if checked else None,
         margin=0.0,
         unit="tokens",
         n=checked,
+        needed=None if enough else "top_logprobs of 2 or more from the candidate's servers",
     )
 
 
@@ -154,12 +165,12 @@ def coverage_bound(judged: Sequence[TurnJudgement], policy: Policy) -> Bound:
 
 
 def noise_bound(measured: Sequence[TurnRegrets], noise: NoiseByShape) -> Bound:
-    """The baseline was measured against itself in every shape the candidate was."""
-    missing = [
-        shape
+    """The baseline was measured against itself in every shape the candidate was, and as widely."""
+    asked = {
+        shape: sum(len(p) for m in measured for p in m.candidate if p.shape == shape)
         for shape in SHAPES
-        if not noise[shape].tokens and any(p.shape == shape for m in measured for p in m.candidate)
-    ]
+    }
+    missing = [s for s in SHAPES if noise[s].tokens < LEAST_NOISE * asked[s]]
     loud = [f"{shape}: {noise[shape].too_noisy}" for shape in SHAPES if noise[shape].too_noisy]
     tokens = {shape: noise[shape].tokens for shape in SHAPES}
     message = f"baseline against itself: {tokens['decode']} tokens in decode shape, "

@@ -69,8 +69,8 @@ def listed_logprob(token: Token, wanted: int | None) -> tuple[float, bool] | Non
 
 def best_logprob(token: Token) -> float | None:
     """The largest log probability known at a position."""
-    known = [entry.logprob for entry in token.top]
-    if token.logprob is not None:
+    known = [entry.logprob for entry in token.top if not math.isnan(entry.logprob)]
+    if token.logprob is not None and not math.isnan(token.logprob):
         known.append(token.logprob)
     return max(known, default=None)
 
@@ -78,7 +78,7 @@ def best_logprob(token: Token) -> float | None:
 def regret_at(baseline: Token, wanted: int | None) -> tuple[float, bool] | None:
     """(regret in nat, whether it is only a lower bound) of token id `wanted`; `None`: unknown."""
     best, found = best_logprob(baseline), listed_logprob(baseline, wanted)
-    if best is None or found is None or not math.isfinite(best):
+    if best is None or found is None or not math.isfinite(best) or math.isnan(found[0]):
         return None
     return max(best - found[0], 0.0), found[1]
 

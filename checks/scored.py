@@ -33,7 +33,8 @@ class Scored:
 
 
 def scored_of(score: Score, ids: Sequence[int], start: int = 0) -> Scored | None:
-    """The score of output tokens ``ids[start:]``; `None` where the server gave none.
+    """The score of output tokens ``ids[start:]``; `None` where the server gave none, or numbers
+    that are not finite.
 
     Raises `ScoreError` where it has another number of tokens.
     """
@@ -44,11 +45,8 @@ def scored_of(score: Score, ids: Sequence[int], start: int = 0) -> Scored | None
             f"{len(score.logprobs)} scores for {len(ids) - start} tokens",
             "score the captured output token ids, all of them from `start` on",
         )
-    return Scored(
-        start,
-        tuple(ids[start:]),
-        np.asarray(score.logprobs, dtype=np.float64),
-        np.asarray(score.top_logprobs, dtype=np.float64),
-        score.top_ids,
-        score.shape,
-    )
+    own = np.asarray(score.logprobs, dtype=np.float64)
+    best = np.asarray(score.top_logprobs, dtype=np.float64)
+    if not (np.isfinite(own).all() and np.isfinite(best).all()):
+        return None
+    return Scored(start, tuple(ids[start:]), own, best, score.top_ids, score.shape)

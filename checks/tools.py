@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from checks import findings as f
 from checks.calls import paired_calls
 from checks.content import not_comparable
-from checks.findings import Finding, NotJudged
+from checks.findings import WARNING, Finding, NotJudged
 from checks.first_fork import first_fork
 from checks.pair import Pair, Side
 from checks.request import tool_schemas
@@ -62,15 +62,22 @@ def _is_empty(side: Side) -> bool:
 
 
 def check_lost(pair: Pair) -> Iterator[Finding | NotJudged]:
-    """Fewer calls than the reference. A nameless call is there, though not usable."""
+    """Fewer or more calls than the reference. A nameless call is there, though not usable.
+
+    A call too many is an error where equal tokens show that the model did not make it; else it is
+    shown as a warning.
+    """
     ours, theirs = pair.candidate.message, pair.baseline.message
     if ours is None or theirs is None or not pair.text_comparable:
-        yield NotJudged(f.TOOL_CALL_LOST, not_comparable(pair))
-    elif len(ours.calls) < len(theirs.calls):
+        for code in (f.TOOL_CALL_LOST, f.TOOL_CALL_EXTRA):
+            yield NotJudged(code, not_comparable(pair))
+    elif len(ours.calls) != len(theirs.calls):
+        lost = len(ours.calls) < len(theirs.calls)
         yield Finding(
-            f.TOOL_CALL_LOST,
+            f.TOOL_CALL_LOST if lost else f.TOOL_CALL_EXTRA,
             f"{len(ours.calls)} calls, the baseline has {len(theirs.calls)}",
-            baseline=", ".join(str(call.name) for call in theirs.calls),
+            severity="" if lost or pair.both_have_tokens else WARNING,
+            baseline=", ".join(str(call.name) for call in theirs.calls) or "no call",
             candidate=", ".join(str(call.name) for call in ours.calls) or "no call",
         )
 

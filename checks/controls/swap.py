@@ -29,6 +29,9 @@ from checks.scored import scored_of
 from traces.score import Score, ScoreRequest
 
 HARD, SOFT = "rank-2 token above the hard bound", "rank-2 tokens above the soft bound"
+FEWEST_SESSIONS = 8
+"""Sessions below which planted rates prove nothing: intervals resample sessions, and fewer cannot
+reject at 5% whatever they show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,9 @@ def plan_soft_swaps(
         return replace(empty, problem=ABSENT, applicable=False)
     if rate is None:
         return replace(empty, problem="no rate was measured")
+    if judgement.sessions < FEWEST_SESSIONS:
+        few = f"{judgement.sessions} sessions are too few to tell a rate from one odd session"
+        return replace(empty, problem=few)
     floor = next(noise for noise in judgement.noise if noise.shape == "decode")
     tolerated = policy.noise_ratio * rate.noise_rate + policy.rate_margin
     total = math.ceil(2 * tolerated * rate.tokens)

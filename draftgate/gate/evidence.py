@@ -98,7 +98,9 @@ def add_journal(evidence: Evidence, journal: Path) -> None:
     for capture in JournalReader(journal):
         key = capture.key
         found = evidence.arms.setdefault((key.path, key.arm), {})
-        found[key.session, key.turn] = exchange_of(capture)
+        known = found.get((key.session, key.turn))
+        if known is None or known.key.attempt <= key.attempt:
+            found[key.session, key.turn] = exchange_of(capture)
 
 
 def most_in_flight(exchanges: Collection[Exchange]) -> int:

@@ -20,8 +20,8 @@ from checks.speed_curve import CurvePoint
 from checks.tool_outcome import tool_pair
 from checks.verdict import Verdict, decide
 from checks.vllm_ngram import ngram_proposer
-from draftgate.gate.answers import answered_turns
 from draftgate.gate.acceptance import Acceptance, judge_acceptance
+from draftgate.gate.answers import answered_turns
 from draftgate.gate.arm_judgement import (
     ArmJudgement,
     Reader,

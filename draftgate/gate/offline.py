@@ -39,12 +39,13 @@ def judge_journals(files: Sequence[Path], config_file: Path | None) -> GateOutco
     record = Record(config=config, plan=Plan(()), folder=folder, started=now, ended=now)
     record.evidence = evidence
     record.facts = {path: [PathFacts(path, "journal")] for path in ("baseline", "candidate")}
-    if folder.scores.exists():
-        record.answers.scores = (
-            read_scores(folder.scores, "decode")
-            | read_scores(folder.scores)
-            | read_scores(folder.scores, width=LISTED)
-        )
+    for scores in sorted({RunFolder(file.resolve().parent).scores for file in files}):
+        if scores.exists():
+            record.answers.scores |= (
+                read_scores(scores, "decode")
+                | read_scores(scores)
+                | read_scores(scores, width=LISTED)
+            )
     settle_noise_tails(record)
     seed, policy = config.run.seed, record.config.policy
     record.greedy_turns = record.turns()
@@ -90,16 +91,33 @@ def _further(config: Config, evidence: Evidence) -> tuple[Arm, ...]:
 
 
 def _evidence(files: Sequence[Path]) -> Evidence:
-    evidence = Evidence()
-    named = {file.resolve() for file in files}
-    for file in sorted(named):
+    """The named journals, and what lies beside them: a folder speaks for the paths whose journals
+    were named in it, and for the paths of which none was named anywhere.
+    """
+    named = {file.resolve(): Evidence() for file in files}
+    for file, held in named.items():
         if not file.is_file():
             raise InputError(f"{file}: no such journal", "name the journals of a run's folder")
-    beside = {other for file in named for other in file.parent.glob("*-*-*.jsonl.zst")}
-    for file in sorted(named | beside):
-        if not file.name.startswith("scores"):
-            add_journal(evidence, file)
-    add_samples(evidence, RunFolder(files[0].resolve().parent))
+        add_journal(held, file)
+    homes: dict[str, set[Path]] = {}
+    for file, held in named.items():
+        for path, _ in held.arms:
+            homes.setdefault(path, set()).add(file.parent)
+    evidence = Evidence()
+    for held in named.values():
+        for key, exchanges in held.arms.items():
+            evidence.arms.setdefault(key, {}).update(exchanges)
+    owned = set(evidence.arms)
+    for folder in sorted({file.parent for file in named}):
+        for file in sorted(folder.glob("*-*-*.jsonl.zst")):
+            if file.name.startswith("scores") or file in named:
+                continue
+            beside = Evidence()
+            add_journal(beside, file)
+            for key, exchanges in beside.arms.items():
+                if key not in owned and folder in homes.get(key[0], {folder}):
+                    evidence.arms.setdefault(key, {}).update(exchanges)
+        add_samples(evidence, RunFolder(folder))
     for path in ("baseline", "candidate"):
         if not evidence.of(path):
             raise InputError(

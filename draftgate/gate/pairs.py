@@ -50,6 +50,7 @@ def main_pairs(
     baseline = evidence.of("baseline", arm)
     exchanges = evidence.of("candidate", arm)
     beside = _Neighbourhood(list(exchanges.values()))
+    texts = _token_texts(evidence)
     for turn, exchange in exchanges.items():
         if turn not in baseline:
             continue
@@ -68,6 +69,9 @@ def main_pairs(
                 block_size=server.block_size,
                 max_model_len=server.max_model_len,
                 hard_bound=hard_bound,
+                compare_text=not _forks_unseen(
+                    exchange.response, baseline[turn].response, hard_bound, texts
+                ),
             ),
         )
 
@@ -108,6 +112,16 @@ def gap_p99(exchanges: Sequence[Exchange]) -> float | None:
 def _answered(exchange: Exchange) -> Response:
     response = exchange.response
     return response if response.status is not None else replace(response, status=NO_ANSWER)
+
+
+def _forks_unseen(
+    candidate: Response, baseline: Response, hard_bound: float, texts: Mapping[int, str]
+) -> bool:
+    """Whether a candidate without token ids leaves the baseline's text at a near tie."""
+    if candidate.token_ids is not None:
+        return False
+    message = message_of_response(candidate)
+    return near_tie_in_text(baseline, message, hard_bound, texts) is not None
 
 
 def _token_texts(evidence: Evidence) -> dict[int, str]:

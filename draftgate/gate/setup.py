@@ -16,6 +16,7 @@ from checks.paths import (
     compare_prompts,
     compare_repeats,
 )
+from checks.same_request import compare_requests
 from draftgate.config import Config
 from draftgate.gate.evidence import Evidence
 from draftgate.gate.pairs import ServerFacts
@@ -59,18 +60,22 @@ def judge_setup(
         for item in judge_drafter_config(drafter.checkpoint, drafter.effective):
             (findings if isinstance(item, Finding) else not_judged).append(item)  # type: ignore[arg-type]
     unverified = list(comparison.unverified)
+    runs = sorted({exchange.key.run for exchange in evidence})
+    if len(runs) > 1:
+        unverified.append(f"the captures are of different runs: {', '.join(runs)}")
     if drafter.error:
         unverified.append(f"drafter config: {drafter.error}")
     return SetUp(facts, comparison, drafter, tuple(findings), tuple(not_judged), tuple(unverified))
 
 
 def prompt_differences(evidence: Evidence, arm: str = "main", repeat: str = "aa") -> list[Finding]:
-    """Turns of an arm whose prompt token ids are not the same everywhere."""
+    """Turns of an arm whose requests or prompt token ids are not the same everywhere."""
     baseline, again = evidence.of("baseline", arm), evidence.of("baseline", repeat)
     found = []
     for turn, exchange in evidence.of("candidate", arm).items():
         if turn not in baseline:
             continue
+        found.append(compare_requests(*turn, baseline[turn].request, exchange.request))
         first = baseline[turn].response.prompt_token_ids
         found.append(compare_prompts(*turn, first, exchange.response.prompt_token_ids))
         if turn in again:

@@ -1,0 +1,24 @@
+"""Which turns of a run were answered, path by path."""
+
+from checks.answered import AnsweredTurn
+from draftgate.gate.evidence import Exchange, TurnId
+from draftgate.gate.record import Record
+from traces.response import Response
+
+
+def answered_turns(record: Record) -> list[AnsweredTurn]:
+    """Every turn that was to be sent, or that a path holds, in the judged and in the plain arm."""
+    evidence = record.evidence
+    found = []
+    for arm, planned in (("main", list(record.limits)), ("plain", [])):
+        ours, theirs = evidence.of("candidate", arm), evidence.of("baseline", arm)
+        turns: dict[TurnId, None] = dict.fromkeys([*planned, *theirs, *ours])
+        found += [
+            AnsweredTurn(arm, *turn, _response(theirs.get(turn)), _response(ours.get(turn)))
+            for turn in turns
+        ]
+    return found
+
+
+def _response(exchange: Exchange | None) -> Response | None:
+    return None if exchange is None else exchange.response
