@@ -17,6 +17,7 @@ from checks.paired_proportions import (
 )
 from checks.policy import Policy
 from checks.session_interval import clustered, ratio
+from checks.sign_flip import integer_sign_flip
 
 NAME = "tool_success"
 LEVEL = 0.05
@@ -49,17 +50,18 @@ def judge_behaviour(
 
     The limit is the lower of Newcombe's and that of a session bootstrap; with no discordant pair
     it is the exact ``-(1 - 0.05^(1/n))``. Fail where the estimate lies at or beyond the margin
-    and the loss is significant (upper limit below 0, McNemar p at most 0.05).
+    and the loss is significant (`loss_p` at most `success_p`). Greedy text that forks at near ties
+    breaks calls on either path, so a level of 0.05 would cry wolf in one run of fifty.
     """
     if not outcomes:
         return BehaviourJudgement(not_applicable(NAME, "no turn calls a tool"), (), None, None)
     table = table_of(outcomes)
-    p = exact_mcnemar(table)
+    p, lost = exact_mcnemar(table), loss_p(outcomes, table)
     low, high = limits_of(outcomes, table, seed)
     state: State = "inconclusive"
     if low >= -policy.success_margin:
         state = "pass"
-    elif table.difference <= -policy.success_margin and high < 0 and p <= LEVEL:
+    elif table.difference <= -policy.success_margin and lost <= policy.success_p:
         state = "fail"
     message = (
         f"{table.both} turns succeed on both paths, {table.only_baseline} on the baseline alone, "
@@ -81,6 +83,17 @@ def judge_behaviour(
     )
     found = (Finding(codes.TOOL_SUCCESS_INFERIOR, message),) if state == "fail" else ()
     return BehaviourJudgement(bound, found, table, p)
+
+
+def loss_p(outcomes: Sequence[PairedOutcome], table: PairedTable) -> float:
+    """p-value of a loss: the larger of McNemar's, which takes turns for independent, and of the
+    sign-flip test over sessions, which does not; 1 where no session differs.
+    """
+    losses = dict.fromkeys((outcome.session for outcome in outcomes), 0)
+    for outcome in outcomes:
+        losses[outcome.session] += outcome.baseline - outcome.candidate
+    flip = integer_sign_flip(list(losses.values()))
+    return 1.0 if flip.p is None else max(exact_mcnemar(table), flip.p)
 
 
 def table_of(outcomes: Sequence[PairedOutcome]) -> PairedTable:

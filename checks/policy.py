@@ -110,6 +110,11 @@ class Policy(BaseModel):
     success_margin: Share = Field(
         0.02, description="largest loss of tool-call success (share of turns) that still passes"
     )
+    success_p: Share = Field(
+        0.001,
+        description="level of the test for a loss of tool-call success, of turns and of sessions; "
+        "low, since greedy text that forks at near ties breaks some calls on either path",
+    )
     excess_surprisal_margin: Nat = Field(
         0.02, description="largest mean excess surprisal of sampled tokens (nat/token) that passes"
     )

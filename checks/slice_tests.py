@@ -8,14 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
-from checks.behaviour import PairedOutcome, limits_of, table_of
+from checks.behaviour import PairedOutcome, limits_of, loss_p, table_of
 from checks.bounds import State
 from checks.greedy_turn import TurnRegrets
-from checks.paired_proportions import exact_mcnemar
 from checks.policy import Policy
 from checks.rates import excess, excess_p, mover_limits
 from checks.regret_table import NoiseByShape, clustering_of, rate_table
-from checks.sign_flip import integer_sign_flip
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,19 +86,13 @@ def success_test(
 ) -> SliceTest | None:
     """Tool-call success of a slice; `None` where none of its turns is about tools.
 
-    The p-value is the larger of McNemar's, which takes turns for independent, and of the sign-flip
-    test over sessions, which does not; 1 where the loss is smaller than the margin.
+    The p-value is `loss_p`; 1 where the loss is smaller than the margin.
     """
     if not outcomes:
         return None
     table = table_of(outcomes)
-    losses = dict.fromkeys((outcome.session for outcome in outcomes), 0)
-    for outcome in outcomes:
-        losses[outcome.session] += outcome.baseline - outcome.candidate
-    flip = integer_sign_flip(list(losses.values()))
-    p = 1.0
-    if table.difference <= -policy.success_margin and flip.p is not None:
-        p = max(exact_mcnemar(table), flip.p)
+    lost = table.difference <= -policy.success_margin
+    p = loss_p(outcomes, table) if lost else 1.0
     low = limits_of(outcomes, table, seed, level)[0]
     return SliceTest(
         value=table.difference,

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from checks.behaviour import PairedOutcome, judge_behaviour
@@ -44,6 +45,7 @@ def _outcomes(both: int, lost: int, won: int, neither: int = 0) -> list[PairedOu
         (_outcomes(180, 10, 10), "inconclusive"),
         (_outcomes(180, 20, 0), "fail"),
         (_outcomes(198, 2, 0), "inconclusive"),
+        (_outcomes(180, 15, 3), "inconclusive"),  # McNemar p = 0.0075
         ([], "not_applicable"),
     ],
 )
@@ -62,6 +64,23 @@ def test_losses_in_one_session_widen_the_interval() -> None:
         judge_behaviour(spread, POLICY, 0).bound,
     )
     assert wide.low < narrow.low - 0.02
+
+
+def test_losses_in_one_session_do_not_condemn() -> None:
+    heaped = [PairedOutcome(f"s{i // 20}", f"t{i}", True, i >= 20) for i in range(400)]
+    judged = judge_behaviour(heaped, POLICY, 0)
+    assert judged.p is not None
+    assert judged.p < 1e-5  # by turns it would be certain
+    assert judged.bound.state == "inconclusive"
+
+
+@pytest.mark.parametrize("discordant", [0.1, 0.3])
+def test_calls_that_forks_break_on_either_path_do_not_fail(discordant: float) -> None:
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        lost, won = rng.multinomial(300, [discordant / 2, discordant / 2, 1 - discordant])[:2]
+        outcomes = _outcomes(300 - lost - won, int(lost), int(won))
+        assert judge_behaviour(outcomes, POLICY, seed).bound.state != "fail"
 
 
 def _response(arguments: str, name: str = "read", finish: str | None = "tool_calls") -> Response:
