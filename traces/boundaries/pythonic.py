@@ -13,7 +13,7 @@ from collections.abc import Callable
 from traces.boundaries.content import Call
 from traces.boundaries.document import Emit
 from traces.boundaries.label import KEY, MARKUP, NAME, NUMBER, PUNCT
-from traces.boundaries.quoted import QuotedString
+from traces.boundaries.quoted import QuotedString, string_end
 
 _LIST = re.compile(r"\[\s*[A-Za-z_][\w.]*\s*\(")
 _LIST_BEGUN = re.compile(r"\[\s*(?:[A-Za-z_][\w.]*\s*)?")
@@ -33,6 +33,7 @@ class PythonReader:
         self._stack: list[str] = []
         self._key = ""
         self._wants_key = False
+        self._quote_of_key = ""
         self._string: QuotedString | None = None
         self._sure = False
         self._word = ""
@@ -42,7 +43,11 @@ class PythonReader:
         if not self._sure and not self._is_call(text, at, end, final):
             return at
         while at < end and not self.done:
-            if self._string is not None:
+            if self._quote_of_key:
+                at, closed = self._read_key(text, at, end, emit)
+                if not closed:
+                    break
+            elif self._string is not None:
                 at, closed = self._string.consume(text, at, end, final, emit)
                 if not closed:
                     break
@@ -76,16 +81,19 @@ class PythonReader:
     def _read(self, text: str, at: int, end: int, final: bool, emit: Emit) -> int:
         first = text[at]
         if first in "\"'" and not self._outside:
-            self._string = QuotedString(self._call, self._key, first)
+            if self._wants_key and self._stack[-1] == "{":
+                self._quote_of_key, self._key = first, ""
+            else:
+                self._string = QuotedString(self._call, self._key, first)
         elif first in "([{":
             self._open(first)
         elif first in ")]}":
             return self._close(first, at, emit)
         elif first == ",":
-            self._wants_key = bool(self._stack) and self._stack[-1] == "("
-        elif first == "=":
+            self._wants_key = bool(self._stack) and self._stack[-1] != "["
+        elif first in "=:":
             self._wants_key = False
-        elif first != ":":
+        else:
             return self._read_word(text, at, end, final, emit)
         markup = self._outside or (first == "(" and self._stack.count("(") == 1)
         emit(at, at + 1, MARKUP if markup else PUNCT, None)
@@ -95,7 +103,7 @@ class PythonReader:
         if bracket == "(" and self._outside:
             self._call.tool = self._word or None
         self._stack.append(bracket)
-        self._wants_key = bracket == "("
+        self._wants_key = bracket != "["
 
     def _close(self, bracket: str, at: int, emit: Emit) -> int:
         if self._stack:
@@ -103,6 +111,18 @@ class PythonReader:
         emit(at, at + 1, MARKUP if self._outside else PUNCT, None)
         self.done = bracket == "]" and not self._stack
         return at + 1
+
+    def _read_key(self, text: str, at: int, end: int, emit: Emit) -> tuple[int, bool]:
+        """A key of a dictionary, between quotes."""
+        stop, closed = string_end(text, at, end, self._quote_of_key)
+        if stop > at:
+            self._key += text[at:stop]
+            emit(at, stop, KEY, None)
+        if not closed:
+            return stop, False
+        emit(stop, stop + 1, PUNCT, None)
+        self._quote_of_key, self._wants_key = "", False
+        return stop + 1, True
 
     def _read_word(self, text: str, at: int, end: int, final: bool, emit: Emit) -> int:
         space = _SPACE.match(text, at, end)

@@ -5,7 +5,7 @@
 {"name": "run", "parameters": {"cmd": "ls"}}
 """
 
-from traces.boundaries.families.shape import build, to
+from traces.boundaries.families.shape import build, control, to
 from traces.boundaries.mode import Family, Mode
 
 
@@ -21,8 +21,7 @@ def headed(name: str, *openings: str, ends: tuple[str, ...] = ()) -> Family:
     calls = {opening: to("lead") for opening in openings}
     modes = {
         "lead": Mode("space", calls, {"": "call"}),
-        "call": Mode("envelope", calls, {"": "after"}),
-        "after": Mode("space", calls, {"": "text"}),
+        "call": Mode("envelope", calls, {"": "text"}),
     }
     return build(name, calls, modes, ends=ends)
 
@@ -50,7 +49,7 @@ COHERE = build(
 INKLING = build(
     "inkling",
     {"<|content_invoke_tool_json|>": to("call")},
-    {"call": Mode("envelope", {"<|end_message|>": to("text")})},
+    {"call": Mode("envelope", {"<|end_message|>": control("text")})},
     think=("<|content_thinking|>", "<|end_message|>"),
     ends=("<|message_model|>", "<|content_text|>", "<|content_model_end_sampling|>"),
 )
