@@ -28,7 +28,7 @@ def case_of_variant(
     seed: int,
     redact: Redact,
 ) -> Case | None:
-    """The smallest case with the severity of `finding`; `None` where none shows it.
+    """The smallest case with the severity and the difference of `finding`; `None` if none has.
 
     `text` is the output with its markup, `parsers` names the tool and the reasoning parser, and
     `tokenizers` are tried after the built-in one.
@@ -36,7 +36,7 @@ def case_of_variant(
     text = redact(text)
     for tokenizer in dict.fromkeys((BUILT_IN, *tokenizers)):
         for smaller in _requests(request, text):
-            found = _scenario(text, smaller, parsers, tokenizer, largest, seed, finding.severity)
+            found = _scenario(text, smaller, parsers, tokenizer, largest, seed, finding)
             case = found and case_of_cut(finding, found, judge_cuts, redact)
             if case:
                 return case
@@ -60,7 +60,7 @@ def _scenario(
     tokenizer: str,
     largest: int,
     seed: int,
-    severity: str,
+    like: Finding,
 ) -> dict[str, Any] | None:
     tool, reasoning = parsers
     try:
@@ -77,8 +77,8 @@ def _scenario(
         seed=seed,
         tries=TRIES,
     )
-    shown = next((f for f in judged.findings() if f.severity == severity), None)
-    if shown is None:
+    shown = next(judged.findings(), None)
+    if shown is None or shown.severity != like.severity or _how(shown) != _how(like):
         return None
     context = {
         "tool_parser": tool,
@@ -91,3 +91,8 @@ def _scenario(
         "candidate": {"raw_text": text},
         "context": {name: value for name, value in context.items() if value is not None},
     }
+
+
+def _how(finding: Finding) -> str:
+    """``calls lost``, of ``calls lost when … arrives in one delta``."""
+    return finding.message.partition(" when ")[0]

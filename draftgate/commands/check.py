@@ -26,9 +26,14 @@ def command(files: tuple[Path, ...], config: Path | None, quiet: bool, as_json: 
     journals end as `gate` does.
     """
     if any(file.name.endswith(JOURNAL) for file in files):
-        from draftgate.gate.offline import judge_journals
+        from draftgate.gate.offline import judge_journals, torn_tails
 
         outcome = judge_journals(files, config)
+        for file, size in torn_tails(files):
+            click.echo(
+                f"warning: {file}: its last {size} bytes are a torn record, left out", err=True
+            )
+            click.echo("fix: send its turn again: draftgate gate --resume RUN", err=True)
         if as_json:
             click.echo(json.dumps(outcome.as_json()))
         else:

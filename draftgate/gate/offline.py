@@ -23,6 +23,7 @@ from draftgate.gate.record import Record
 from draftgate.gate.sampled import LISTED
 from replay.score_file import read_scores
 from traces.errors import InputError
+from traces.frames import FrameReader
 from traces.path_facts import PathFacts
 
 
@@ -68,6 +69,18 @@ def judge_journals(files: Sequence[Path], config_file: Path | None) -> GateOutco
         report=None,
         folder=folder.root,
     )
+
+
+def torn_tails(files: Sequence[Path]) -> list[tuple[Path, int]]:
+    """The journals among `files` whose writer was killed inside a record, with its bytes."""
+    torn = []
+    for file in files:
+        reader = FrameReader(file)
+        for _ in reader:
+            pass
+        if reader.torn_bytes:
+            torn.append((file, reader.torn_bytes))
+    return torn
 
 
 def _config(file: Path | None) -> Config:
