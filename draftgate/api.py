@@ -55,7 +55,8 @@ def gate(
         outcome.report              # Path(".draftgate/runs/20261129-150300-7f3a/report.html")
 
     What is given beside `config` takes the place of its keys. `resume` names an interrupted run.
-    Raises DraftgateError where the run cannot be carried out.
+    Raises DraftgateError where the run cannot be carried out; a KeyboardInterrupt says what is
+    kept of it.
     """
     from draftgate.config_source import config_of
     from draftgate.gate.gate import run_gate

@@ -109,19 +109,21 @@ def _run(arguments: Sequence[str]) -> int:
         _object(error.format_message(), "add --help to see how it is used", arguments)
         error.show()
         return EXIT_CANNOT_RUN
-    except (click.Abort, KeyboardInterrupt):
-        _object("interrupted", "", arguments)
-        click.echo("interrupted", err=True)
-        return EXIT_INTERRUPTED
-    except Interrupted as stop:
-        _object(str(stop), stop.fix, arguments)
-        _lines("interrupted", str(stop), "resume", stop.fix)
+    except (click.Abort, KeyboardInterrupt) as stop:
+        cause = stop.__cause__ or stop  # click makes an Abort of a KeyboardInterrupt
+        if isinstance(cause, Interrupted):
+            _object(str(cause), cause.fix, arguments)
+            _lines("interrupted", str(cause), "resume", cause.fix)
+        else:
+            _object("interrupted", "", arguments)
+            click.echo("interrupted", err=True)
         return EXIT_INTERRUPTED
     except DraftgateError as error:
         return _say(str(error), error.fix, arguments, error)
-    except SystemExit:
-        # How click ends where the reader of a pipe has gone (`| head`); its 1 would mean `fail`.
-        return EXIT_PIPE_CLOSED
+    except SystemExit as stop:
+        # How click ends a completion (0), and where the reader of a pipe has gone (`| head`); its 1
+        # would mean `fail`.
+        return EXIT_PIPE_CLOSED if stop.code else 0
     return result if isinstance(result, int) else 0
 
 

@@ -29,5 +29,12 @@ class StoreError(DraftgateError):
     """The DuckDB store cannot be opened, read, or written."""
 
 
-class Interrupted(DraftgateError):
-    """The user ended a run; what was finished is kept, and `fix` says how to go on."""
+class Interrupted(KeyboardInterrupt):
+    """The user ended a run: `str(error)` says what of it is kept, `fix` how to go on.
+
+    A KeyboardInterrupt, so that nothing takes it for an error to be handled.
+    """
+
+    def __init__(self, message: str, fix: str = "") -> None:
+        super().__init__(message)
+        self.fix = fix

@@ -6,12 +6,13 @@ from contextlib import contextmanager
 import pytest
 
 from draftgate.pytest_plugin.source import Unavailable
-from traces.errors import DraftgateError
+from traces.errors import DraftgateError, Interrupted
 
 
 @contextmanager
 def told_or_skipped() -> Iterator[None]:
-    """Skip for what cannot be had here; fail with message and fix for what a user can mend."""
+    """Skip for what cannot be had here; fail with message and fix for what a user can mend; end
+    the test run where the user ended the gate."""
     __tracebackhide__ = True
     try:
         yield
@@ -19,8 +20,10 @@ def told_or_skipped() -> Iterator[None]:
         pytest.skip(str(reason))
     except DraftgateError as error:
         pytest.fail(told(error), pytrace=False)
+    except Interrupted as stop:
+        pytest.exit(told(stop), pytest.ExitCode.INTERRUPTED)
 
 
-def told(error: DraftgateError) -> str:
+def told(error: DraftgateError | Interrupted) -> str:
     """An error as the command line would say it."""
     return f"{error}\nfix: {error.fix}" if error.fix else str(error)

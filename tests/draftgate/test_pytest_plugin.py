@@ -20,6 +20,7 @@ from draftgate.gate.gate import run_gate
 from draftgate.progress import SilentReporter
 from draftgate.pytest_plugin.settings import OPTIONS
 from draftgate.testing.differences import differences  # noqa: F401
+from traces.errors import Interrupted
 
 SECRET = "sk-ant-" + "api03-Zq1Xw2Ec3Rv4Tb5Yn6Um7Ik8Ol9Pa0Sd"
 
@@ -407,6 +408,23 @@ def test_launched_paths_are_read_from_the_gates_journals(
     )
     suite.runpytest("--draftgate-config=launched.toml").assert_outcomes(passed=18)
     assert [config.server.model for config in asked] == ["m"]
+
+
+def test_ctrl_c_in_a_gate_ends_the_test_run(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gate(config: Any, **options: Any) -> Any:
+        raise Interrupted("7 answers are kept in runs/r1", "the same command with --resume r1")
+
+    monkeypatch.setattr("draftgate.api.gate", gate)
+    pytester.makepyfile("def test_a(draftgate_run):\n    pass\n\ndef test_b():\n    pass\n")
+    (pytester.path / "g.toml").write_text(
+        "[server]\nmodel = 'm'\n[candidate]\nspeculative_config = { method = 'ngram' }\n"
+    )
+    result = pytester.runpytest("--draftgate-config=g.toml")
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    result.stdout.fnmatch_lines(["*7 answers are kept in runs/r1*"])
+    assert result.parseoutcomes() == {}
 
 
 def test_case_files_are_tests(pytester: pytest.Pytester, root: Path) -> None:
