@@ -45,6 +45,23 @@ def test_nothing_listed_is_not_known() -> None:
     assert regret_at(_token(1, (1, -0.1), (2, -3.0)), None) is None
 
 
+@pytest.mark.parametrize("bad", [math.nan])
+def test_a_score_that_is_no_number_is_not_known(bad: float) -> None:
+    assert regret_at(_token(1, (1, -0.5), (2, bad)), 2) is None
+    assert regret_at(_token(1, (1, bad), (2, -0.5)), 1) is None
+    assert regret_at(_token(1, (1, -0.5), (2, bad), (3, -0.75)), 3) == (0.25, False)
+    assert bf16_grid([-0.5, bad, -1.0]) is None
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("place", ["logprobs", "top_logprobs"])
+def test_scores_that_are_no_numbers_are_no_scores(bad: float, place: str) -> None:
+    values = {"logprobs": (-0.5, -1.0), "top_logprobs": (-0.5, -0.5), "top_ids": (1, 3)}
+    assert scored_of(Score("scored", **values), (1, 2)) is not None
+    values[place] = (-0.5, bad)
+    assert scored_of(Score("scored", **values), (1, 2)) is None
+
+
 @given(st.lists(st.floats(0.01, 1), min_size=3, max_size=8), st.integers(2, 7))
 def test_the_bound_never_exceeds_the_truth(weights: list[float], shown: int) -> None:
     probs = sorted((w / sum(weights) for w in weights), reverse=True)

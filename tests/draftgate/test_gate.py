@@ -234,6 +234,41 @@ def test_a_refusal_by_one_path_fails(gate: Gate) -> None:
     assert "HTTP_STATUS_MISMATCH" in outcome.codes
 
 
+@pytest.mark.parametrize(("status", "verdict"), [(500, "inconclusive"), (400, "pass")])
+def test_turns_that_nobody_answers_do_not_pass_unseen(
+    gate: Gate, status: int, verdict: str
+) -> None:
+    def refuse(request: Request) -> tuple[int, Request] | None:
+        refused = "Task 3." in str(request["messages"])
+        return (status, {"error": {"message": "no"}}) if refused else None
+
+    outcome = gate(Faults(drafts=K, refuse=refuse), Faults(refuse=refuse))
+    assert outcome.verdict.verdict == verdict, outcome.verdict.reasons
+    (bound,) = [b for b in outcome.verdict.bounds if b.name == "answered_turns"]
+    assert (bound.value == 0) == (status == 400)
+    assert ("refused by both" in bound.message) == (status == 400)
+
+
+def test_a_call_sent_twice_fails(gate: Gate) -> None:
+    def twice(stream: Stream, request: Request) -> None:
+        stream.calls = stream.calls * 2
+
+    outcome = gate(Faults(drafts=K, spoil=spoil_some(share=5, edit=twice)))
+    assert outcome.verdict.verdict == "fail"
+    assert "TOOL_CALL_EXTRA" in outcome.codes
+
+
+def test_lists_of_one_score_do_not_pass_for_an_argmax_check(gate: Gate) -> None:
+    def short(stream: Stream, request: Request) -> None:
+        for place, token in enumerate(stream.ids):
+            stream.laws[place] = {token: stream.laws[place][token]}
+
+    outcome = gate(Faults(drafts=K, spoil=short))
+    (bound,) = [b for b in outcome.verdict.bounds if b.name == "candidate_argmax"]
+    assert bound.state == "inconclusive"
+    assert outcome.verdict.verdict != "pass"
+
+
 def test_no_drafts_is_invalid(gate: Gate) -> None:
     outcome = gate(Faults(drafts=0))
     assert outcome.verdict.verdict == "invalid"
