@@ -32,8 +32,8 @@ def chunks_of_response(response: Response) -> list[Chunk]:
         chunks.append(last)
     if response.error is not None:
         chunks.append(response.error)
-    elif any("not a JSON object" in text for text in response.malformed):
-        chunks.append({"error": {"message": response.malformed[0]}})
+    elif response.broken_event is not None:
+        chunks.append({"error": {"message": response.broken_event}})
     if response.usage is not None:
         chunks.append({"choices": [], "usage": _usage(response)})
     return chunks

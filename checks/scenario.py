@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from msgspec.structs import replace
+
 from checks import findings as f
 from checks.acceptance import judge_profile
 from checks.findings import CODES, Finding, NotJudged
@@ -17,6 +19,7 @@ from traces.errors import InputError
 from traces.reassembly import response_of_chunks
 from traces.reassembly_calls import CallAssembler
 from traces.response import Token, TopLogprob
+from traces.wire_chunk import read_message
 
 SplitJudge = Callable[[CaseScenario], list[Finding | NotJudged]]
 """Runs vLLM's own parsers over a scenario's cuts (`checks.vllm_parsers`)."""
@@ -147,10 +150,10 @@ def _candidate(part: CaseCandidate) -> Side:
 
 def message_of(message: dict[str, Any]) -> Message:
     """An assistant message as served: text, reasoning under either name, and whole calls."""
+    read = read_message(message)
     calls = CallAssembler()
-    calls.add([{**call, "index": i} for i, call in enumerate(message.get("tool_calls") or [])])
-    reasoning = message.get("reasoning") or message.get("reasoning_content") or ""
-    return Message(message.get("content") or "", reasoning, calls.finished())
+    calls.add([replace(call, index=i) for i, call in enumerate(read.tool_calls or ())])
+    return Message(read.text, read.thought, calls.finished())
 
 
 def _tokens(tokens: list[CaseToken] | None) -> tuple[Token, ...] | None:

@@ -79,13 +79,12 @@ def _torn(stream: Response) -> str:
 
 
 def error_in(stream: Response) -> str | None:
-    """The error a 200 stream carries, in words; an event that is no JSON object is one too."""
+    """The error a 200 stream carries, in words; an event that is no chunk is one too."""
     if stream.error is not None:
         inner = stream.error.get("error")
         message = inner.get("message") if isinstance(inner, dict) else inner
         return str(message or stream.error.get("message") or "an error object without a message")
-    broken = [text for text in stream.malformed if "not a JSON object" in text]
-    return broken[0] if broken else None
+    return stream.broken_event
 
 
 def is_cut(side: Side) -> bool:

@@ -7,8 +7,8 @@
            "metrics":{"speculative_decoding":{"per_step_accepted":[2],"per_step_drafted":[3]}}}
     data: [DONE]
 
-Field names: vLLM 0.32 `entrypoints/openai/chat_completion/protocol.py`. Both `delta.reasoning` and
-the older `delta.reasoning_content` are read. Only choice 0 is read: the gate asks for `n: 1`.
+What a chunk may hold is in `traces.wire_chunk`. Both `delta.reasoning` and the older
+`delta.reasoning_content` are read. Only choice 0 is read: the gate asks for `n: 1`.
 """
 
 import json
@@ -20,16 +20,23 @@ from traces.reassembly_calls import CallAssembler
 from traces.reassembly_tokens import tokens_of_choice
 from traces.response import Chunk, Response, Speculation, Token, Usage
 from traces.sse import SseParser, events_of
+from traces.wire_chunk import Delta, WireChunk, read_chunk
 
 DONE = "[DONE]"
 
+_Event = tuple[int, float, dict[str, Any]]
+"""(number in the stream, arrival in ms, the JSON object)."""
+
 
 def response_of(capture: Capture) -> Response:
-    """The response a capture holds. A status other than 200 gives its error body."""
+    """The response a capture holds. A status other than 200 gives its error body.
+
+    Never raises: an event that is no chunk (`traces.wire_chunk`) is named in `malformed`.
+    """
     if capture.status != 200:
         return _assemble([], capture.status, done=False, error=_error_body(capture.body))
     parser = SseParser()
-    chunks: list[tuple[float, dict[str, Any]]] = []
+    events: list[_Event] = []
     malformed: list[str] = []
     done = False
     for number, event in enumerate(events_of(capture.events, parser)):
@@ -40,12 +47,12 @@ def response_of(capture: Capture) -> Response:
         if chunk is None:
             malformed.append(f"event {number} is not a JSON object: {event.data[:80]!r}")
         else:
-            chunks.append((event.at_ms, chunk))
+            events.append((number, event.at_ms, chunk))
     if not done and parser.left_over:
-        malformed.append(f"the stream ends inside event {len(chunks) + len(malformed)}")
+        malformed.append(f"the stream ends inside event {len(events) + len(malformed)}")
     if parser.undecodable:
         malformed.append(f"{parser.undecodable} lines are not UTF-8")
-    return _assemble(chunks, capture.status, done=done, malformed=tuple(malformed))
+    return _assemble(events, capture.status, done=done, malformed=tuple(malformed))
 
 
 def response_of_chunks(
@@ -64,8 +71,8 @@ def response_of_chunks(
     """
     chunks = list(chunks)
     times = list(times_ms) if times_ms is not None else [0.0] * len(chunks)
-    timed = list(zip(times, chunks, strict=True))
-    return _assemble(timed, status, done=done, raw_text=raw_text, error=error)
+    events = list(zip(range(len(chunks)), times, chunks, strict=True))
+    return _assemble(events, status, done=done, raw_text=raw_text, error=error)
 
 
 def _chunk(data: str) -> dict[str, Any] | None:
@@ -82,7 +89,7 @@ def _error_body(body: bytes) -> dict[str, Any]:
 
 
 def _assemble(
-    chunks: list[tuple[float, dict[str, Any]]],
+    events: list[_Event],
     status: int | None,
     *,
     done: bool,
@@ -95,6 +102,8 @@ def _assemble(
     calls = CallAssembler()
     tokens: list[Token] = []
     seen: list[Chunk] = []
+    odd: list[str] = []
+    irregular: dict[str, None] = {}
     ids_sent = False
     finish: str | None = None
     stop: str | int | None = None
@@ -103,22 +112,24 @@ def _assemble(
     prompt_ids: tuple[int, ...] | None = None
     fingerprint: str | None = None
     model: str | None = None
-    for at_ms, chunk in chunks:
-        error = error or _error_object(chunk)
-        usage = _usage(chunk.get("usage")) or usage
-        speculation = _speculation(chunk.get("metrics")) or speculation
-        fingerprint = chunk.get("system_fingerprint") or fingerprint
-        model = chunk.get("model") or model
-        if isinstance(chunk.get("prompt_token_ids"), list):
-            prompt_ids = tuple(chunk["prompt_token_ids"])
-        choice = _choice(chunk)
-        delta = choice.get("delta") or {}
-        content.append(delta.get("content") or "")
-        reasoning.append(delta.get("reasoning") or delta.get("reasoning_content") or "")
-        calls.add(delta.get("tool_calls") or [])
-        finish = choice.get("finish_reason") or finish
-        stop = choice.get("stop_reason") if choice.get("stop_reason") is not None else stop
-        ids, entries = choice.get("token_ids"), (choice.get("logprobs") or {}).get("content")
+    for number, at_ms, raw in events:
+        error = error or _error_object(raw)
+        chunk = _checked(raw, number, odd)
+        usage = _usage(chunk) or usage
+        speculation = _speculation(chunk, raw) or speculation
+        fingerprint = chunk.system_fingerprint or fingerprint
+        model = chunk.model or model
+        if chunk.prompt_token_ids is not None:
+            prompt_ids = tuple(chunk.prompt_token_ids)
+        choice = chunk.choice
+        delta = choice.delta or Delta()
+        content.append(delta.text)
+        reasoning.append(delta.thought)
+        calls.add(delta.tool_calls or ())
+        irregular |= dict.fromkeys(delta.irregular)
+        finish = choice.finish_reason or finish
+        stop = choice.stop_reason if choice.stop_reason is not None else stop
+        ids, entries = choice.token_ids, choice.logprobs.content if choice.logprobs else None
         ids_sent = ids_sent or ids is not None or entries is not None
         tokens += tokens_of_choice(ids, entries)
         seen.append(
@@ -126,7 +137,7 @@ def _assemble(
                 at_ms=at_ms,
                 token_ids=None if ids is None else len(ids),
                 logprobs=None if entries is None else len(entries),
-                has_delta=bool(delta),
+                has_delta=choice.delta is not None and _has_delta(raw),
             )
         )
     return Response(
@@ -142,7 +153,8 @@ def _assemble(
         chunks=tuple(seen),
         done=done,
         error=error,
-        malformed=malformed,
+        malformed=(*malformed, *odd),
+        irregular=tuple(irregular),
         system_fingerprint=fingerprint,
         model=model,
         stop_reason=stop,
@@ -150,11 +162,18 @@ def _assemble(
     )
 
 
-def _choice(chunk: dict[str, Any]) -> dict[str, Any]:
-    for choice in chunk.get("choices") or []:
-        if isinstance(choice, dict) and choice.get("index", 0) == 0:
-            return choice
-    return {}
+def _checked(raw: dict[str, Any], number: int, odd: list[str]) -> WireChunk:
+    """The chunk; an empty one in place of what is none, which is added to `odd`."""
+    try:
+        return read_chunk(raw)
+    except ValueError as error:
+        odd.append(f"event {number} is no chat completion chunk: {error}")
+        return WireChunk()
+
+
+def _has_delta(raw: dict[str, Any]) -> bool:
+    """Whether choice 0 has a delta with any field, read or not (such as `role`)."""
+    return any(c.get("delta") for c in raw["choices"] if c.get("index", 0) == 0)
 
 
 def _error_object(chunk: dict[str, Any]) -> dict[str, Any] | None:
@@ -164,24 +183,25 @@ def _error_object(chunk: dict[str, Any]) -> dict[str, Any] | None:
     return chunk if chunk.get("object") == "error" else None
 
 
-def _usage(usage: Any) -> Usage | None:
-    if not isinstance(usage, dict):
+def _usage(chunk: WireChunk) -> Usage | None:
+    usage = chunk.usage
+    if usage is None:
         return None
-    details = usage.get("prompt_tokens_details") or {}
+    details = usage.prompt_tokens_details
     return Usage(
-        prompt=usage.get("prompt_tokens"),
-        completion=usage.get("completion_tokens"),
-        cached=details.get("cached_tokens"),
+        prompt=usage.prompt_tokens,
+        completion=usage.completion_tokens,
+        cached=details.cached_tokens if details else None,
     )
 
 
-def _speculation(metrics: Any) -> Speculation | None:
-    raw = metrics.get("speculative_decoding") if isinstance(metrics, dict) else None
-    if not isinstance(raw, dict):
+def _speculation(chunk: WireChunk, raw: dict[str, Any]) -> Speculation | None:
+    steps = chunk.metrics.speculative_decoding if chunk.metrics else None
+    if steps is None:
         return None
-    accepted, drafted = raw.get("per_step_accepted"), raw.get("per_step_drafted")
+    accepted, drafted = steps.per_step_accepted, steps.per_step_drafted
     return Speculation(
         accepted=None if accepted is None else tuple(accepted),
         drafted=None if drafted is None else tuple(drafted),
-        raw=raw,
+        raw=raw["metrics"]["speculative_decoding"],
     )

@@ -6,10 +6,11 @@
 Two ids on one index stay one call: its first id and name stand, all argument text is joined.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from traces.response import ToolCall
+from traces.wire_chunk import WireCall
 
 
 @dataclass(slots=True)
@@ -27,15 +28,11 @@ class CallAssembler:
     def __init__(self) -> None:
         self._calls: dict[int, _Call] = {}
 
-    def add(self, deltas: list[dict[str, Any]]) -> None:
+    def add(self, deltas: Sequence[WireCall]) -> None:
         """Take the calls of one delta. A delta without an index means its place in the list."""
         for place, delta in enumerate(deltas):
-            if not isinstance(delta, dict):
-                continue
-            index = delta.get("index")
-            index = index if isinstance(index, int) else place
-            function = delta.get("function") or {}
-            identifier, name = delta.get("id") or "", function.get("name") or ""
+            index = place if delta.index is None else delta.index
+            identifier, name = delta.id or "", (delta.function and delta.function.name) or ""
             call = self._calls.get(index)
             if call is None:
                 call = _Call(index, header_complete=bool(identifier and name))
@@ -43,7 +40,7 @@ class CallAssembler:
             if identifier and identifier not in call.ids:
                 call.ids.append(identifier)
             call.name = call.name or name or None
-            call.arguments.append(function.get("arguments") or "")
+            call.arguments.append(delta.arguments)
 
     def finished(self) -> tuple[ToolCall, ...]:
         """All calls, by index."""

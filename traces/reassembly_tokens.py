@@ -7,16 +7,21 @@ in JSON; an entry without the key had no score.
 """
 
 import math
-from typing import Any
+from collections.abc import Sequence
+
+from msgspec import UNSET
 
 from traces.response import Token, TopLogprob
+from traces.wire_chunk import WireAlternative, WireToken
 
 PREFIX = "token_id:"
+LONGEST_ID = 10
+"""Digits of the largest token id that 32 bits hold."""
 
 
-def tokens_of_choice(ids: list[int] | None, entries: list[dict[str, Any]] | None) -> list[Token]:
+def tokens_of_choice(ids: Sequence[int] | None, entries: Sequence[WireToken] | None) -> list[Token]:
     """The tokens of one chunk, in order. Ids without an entry have no score, and the reverse."""
-    ids, entries = ids or [], entries or []
+    ids, entries = ids or (), entries or ()
     tokens = []
     for place in range(max(len(ids), len(entries))):
         token_id = ids[place] if place < len(ids) else None
@@ -25,36 +30,38 @@ def tokens_of_choice(ids: list[int] | None, entries: list[dict[str, Any]] | None
     return tokens
 
 
-def _token(token_id: int | None, entry: dict[str, Any] | None) -> Token:
+def _token(token_id: int | None, entry: WireToken | None) -> Token:
     if entry is None:
         return Token(id=token_id)
     written_id, text = _name(entry)
     return Token(
         id=token_id if token_id is not None else written_id,
-        text=text if text is not None else _text_of_bytes(entry.get("bytes")),
+        text=text if text is not None else _text_of_bytes(entry.bytes),
         logprob=_score(entry),
-        top=tuple(_alternative(t) for t in entry.get("top_logprobs") or [] if "logprob" in t),
+        top=tuple(_alternative(t) for t in entry.top_logprobs or () if t.logprob is not UNSET),
     )
 
 
-def _alternative(entry: dict[str, Any]) -> TopLogprob:
+def _alternative(entry: WireAlternative) -> TopLogprob:
     written_id, text = _name(entry)
     score = _score(entry)
     return TopLogprob(id=written_id, text=text, logprob=math.nan if score is None else score)
 
 
-def _name(entry: dict[str, Any]) -> tuple[int | None, str | None]:
+def _name(entry: WireToken | WireAlternative) -> tuple[int | None, str | None]:
     """(id, text) as far as the entry's `token` tells."""
-    text = entry.get("token")
-    if isinstance(text, str) and text.startswith(PREFIX) and text[len(PREFIX) :].isdecimal():
-        return int(text[len(PREFIX) :]), None
+    text = entry.token
+    if text is not None and text.startswith(PREFIX):
+        digits = text[len(PREFIX) :]
+        if digits.isdecimal() and len(digits) <= LONGEST_ID:
+            return int(digits), None
     return None, text
 
 
-def _score(entry: dict[str, Any]) -> float | None:
-    if "logprob" not in entry:
+def _score(entry: WireToken | WireAlternative) -> float | None:
+    if entry.logprob is UNSET:
         return None
-    return math.nan if entry["logprob"] is None else float(entry["logprob"])
+    return math.nan if entry.logprob is None else float(entry.logprob)
 
 
 def _text_of_bytes(raw: list[int] | None) -> str | None:

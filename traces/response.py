@@ -77,7 +77,11 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """Everything a strict client can know of one streamed (or whole) chat completion."""
+    """Everything a strict client can know of one streamed (or whole) chat completion.
+
+    `malformed` says what of the stream could not be read (event N, its end, its encoding);
+    `irregular` what is not as the protocol has it, and was read all the same.
+    """
 
     status: int | None
     content: str
@@ -92,6 +96,7 @@ class Response:
     done: bool
     error: dict[str, Any] | None = None
     malformed: tuple[str, ...] = ()
+    irregular: tuple[str, ...] = ()
     system_fingerprint: str | None = None
     model: str | None = None
     stop_reason: str | int | None = None
@@ -103,3 +108,8 @@ class Response:
         if self.tokens is None or any(t.id is None for t in self.tokens):
             return None
         return tuple(t.id for t in self.tokens if t.id is not None)
+
+    @property
+    def broken_event(self) -> str | None:
+        """The first event that is no chat completion chunk, in words."""
+        return next((text for text in self.malformed if text.startswith("event ")), None)

@@ -22,6 +22,7 @@ from draftgate.gate.pairs import LivePair, ServerFacts, main_pairs
 from draftgate.gate.reading import Reading, read_exchange
 from draftgate.gate.record import ArmTurns, Record
 from draftgate.gate.reruns import labelled, recurrences
+from draftgate.gate.irregular import irregular_notes
 from draftgate.gate.server_load import load_notes
 from draftgate.gate.setup import ONLY_FIRST, prompt_differences
 
@@ -135,8 +136,8 @@ def _point(record: Record, arm: Arm, seed: int) -> CurvePoint:
 
 
 def arm_notes(record: Record, curve: tuple[CurvePoint, ...]) -> list[str]:
-    """What a reader should know of the arms' loads."""
-    notes = list(record.notes)
+    """What a reader should know of the arms' answers and loads."""
+    notes = [*record.notes, *irregular_notes(record.evidence)]
     for arm in record.judged_arms:
         notes += load_notes(record, arm) if arm.on_curve else []
         notes += _preemption(record, arm) if arm.small_kv else []

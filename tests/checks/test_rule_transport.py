@@ -51,6 +51,15 @@ def test_an_error_chunk_silences_content_even_with_a_finish_reason() -> None:
     assert "STREAM_ERROR_CHUNK" in codes(baseline=OK, candidate={"chunks": old, "done": True})
 
 
+@pytest.mark.parametrize("odd", [{"choices": 5}, {"choices": [{"delta": {"tool_calls": 3}}]}])
+def test_an_event_that_is_no_chunk_is_an_error_in_the_stream(odd: dict) -> None:
+    chunks = [*streamed("other")["chunks"], odd]
+    found = judge(request=request(), baseline=OK, candidate={"chunks": chunks, "done": True})
+    assert found.codes == ["STREAM_ERROR_CHUNK"]
+    (finding,) = found.findings
+    assert f"event {len(chunks) - 1} is no chat completion chunk" in finding.message
+
+
 def test_no_done_stands_beside_content_codes() -> None:
     found = codes(baseline=OK, candidate=streamed("other", done=False))
     assert found == ["CONTENT_DIFF", "STREAM_NO_DONE"]

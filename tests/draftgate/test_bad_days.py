@@ -3,6 +3,7 @@
 What none of them may end in is a pass.
 """
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -216,3 +217,38 @@ def test_servers_behind_a_gateway_that_hides_all_but_chat(gate: Gate) -> None:
     unverified = " ".join(run_row(outcome)["unverified"])
     for aspect in ("vLLM version", "cache configuration", "chat template"):
         assert aspect in unverified
+
+
+# Gateways that write answers in their own way.
+
+
+def test_a_gateway_with_text_parts_and_argument_objects_is_read_and_told(gate: Gate) -> None:
+    def parts(stream: Stream, request: Request) -> None:
+        half = len(stream.content) // 2
+        texts = (stream.content[:half], stream.content[half:])
+        stream.content = [{"type": "text", "text": text} for text in texts]  # type: ignore[assignment]
+        for call in stream.calls:
+            call["arguments"] = json.loads(call["arguments"])
+
+    outcome = gate(Faults(drafts=K, spoil=parts))
+    assert outcome.codes == {}, outcome.verdict.reasons
+    assert outcome.counts["turns_judged"] == 24
+    notes = run_row(outcome)["notes"]
+    assert "the candidate sent 26 answers in which text came as a list of parts" in notes
+    assert any("call arguments came as an object" in note for note in notes)
+    assert not any(note.startswith("the baseline sent") for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("finish", ["stop"]), ("usage", {"completion_tokens": "many"})]
+)
+def test_chunks_that_are_none_fail_where_the_baseline_s_are_sound(
+    gate: Gate, field: str, value: Any
+) -> None:
+    def odd(stream: Stream, request: Request) -> None:
+        if "Task 3." in str(request["messages"]):
+            setattr(stream, field, value)
+
+    outcome = gate(Faults(drafts=K, spoil=odd))
+    assert (outcome.verdict.verdict, outcome.exit_code) == ("fail", 1)
+    assert outcome.codes["STREAM_ERROR_CHUNK"] == 2
