@@ -12,6 +12,7 @@ too, or hide behind a balancer: there it is only told how much else the server w
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from checks.findings import METRIC_SUM, Finding
 from traces.response import Response
@@ -109,8 +110,13 @@ def other_traffic(
 
 
 def preempted(samples: Sequence[ServerSample]) -> float | None:
-    """How often turns were preempted while the samples were taken."""
-    return growth(samples, "preemptions")
+    """How often turns were preempted while the samples were taken, before and after a resume."""
+    by_url: dict[str, list[float]] = {}
+    for sample in samples:
+        if sample.preemptions is not None:
+            by_url.setdefault(sample.url, []).append(sample.preemptions)
+    steps = [after - before for values in by_url.values() for before, after in pairwise(values)]
+    return sum(step for step in steps if step > 0) if steps else None
 
 
 def _allowed(expected: int, responses: Sequence[Response], concurrency: int) -> float:

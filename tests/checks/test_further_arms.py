@@ -157,7 +157,12 @@ def test_a_server_started_anew_or_silent_is_not_judged() -> None:
 def test_several_servers_of_a_path_are_summed() -> None:
     both = [*samples("http://a", drafts=(0.0, 100.0)), *samples("http://b", drafts=(50.0, 250.0))]
     assert growth(both, "drafts") == 300.0
+
+
+def test_preemptions_are_counted_over_a_resume() -> None:
     assert preempted(samples(preemptions=(1.0, 1.0))) == 0.0
+    assert preempted(samples(preemptions=(1.0, 4.0, 0.0, 2.0))) == 5.0
+    assert preempted(samples(drafts=(1.0, 2.0))) is None
 
 
 def test_other_clients_traffic_is_told() -> None:
