@@ -34,13 +34,30 @@ Run = tuple[list[GreedyTurn], list[TurnRegrets]]
 
 
 def turns_of(folder: Path) -> Iterator[TurnRegrets]:
-    """The regrets of every greedy turn of a finished run, from its journals and scores."""
+    """The regrets of every greedy turn of a finished A/A gate, from its journals and scores.
+
+    All three captures of a turn are the baseline's: the other two take each other's part in a
+    second round, as far as the first stream scores them.
+    """
     run = RunFolder(folder)
     answers = Answers(scores=read_scores(run.scores) if run.scores.exists() else {})
     for turn in greedy_turns(read_evidence(run), answers, processed_logprobs=False):
-        measured = measure_turn(turn)
-        if measured.not_judged is None:
-            yield measured
+        yield from _judged(turn)
+        if turn.repeat is not None:
+            again = replace(
+                turn,
+                session=f"{turn.session}/again",
+                candidate=turn.repeat,
+                repeat=turn.candidate,
+                scored_candidate=None,
+            )
+            yield from _judged(again)
+
+
+def _judged(turn: GreedyTurn) -> Iterator[TurnRegrets]:
+    measured = measure_turn(turn)
+    if measured.not_judged is None:
+        yield measured
 
 
 def pack(turns: Iterable[TurnRegrets]) -> bytes:

@@ -208,7 +208,8 @@ def main() -> None:
     if arguments.pool is not None:
         pool = read(arguments.pool)
         print(pool_noise(pool) + "\n")
-        print(pool_alarms(pool, arguments.runs, (24, 52, None)))
+        whole = len({turn.session for turn in pool[0]})
+        print(pool_alarms(pool, arguments.runs, (24, whole, 3 * whole)))
         return
     first, few = arguments.seed, max(arguments.runs // 10, 5)
     many, some = range(first, first + arguments.runs), range(first, first + few)
