@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from draftgate.answer_output import answer_options, give
+from traces.errors import StoreError
 
 
 def _names(context: click.Context, parameter: click.Parameter, begun: str) -> list[str]:
@@ -18,14 +19,14 @@ def _names(context: click.Context, parameter: click.Parameter, begun: str) -> li
 @click.command()
 @click.argument("name", required=False, shell_complete=_names)
 @click.option(
-    "--run", default="last", show_default=True, help="Run id, a beginning of one, or last."
+    "--run", default=None, help="Run id, a beginning of one, or last, which is the default."
 )
 @click.option("--list", "show_list", is_flag=True, help="List the questions.")
 @click.option("--sql", "show_sql", is_flag=True, help="Show the SQL of the question instead.")
 @answer_options
 def command(
     name: str | None,
-    run: str,
+    run: str | None,
     show_list: bool,
     show_sql: bool,
     db: Path,
@@ -48,9 +49,10 @@ def command(
     if show_sql:
         click.echo(find_query(name).sql)
         return 0
-    find_query(name)
+    if run is not None and "$run" not in find_query(name).sql:
+        raise StoreError(f"query {name} is not about one run", "leave out --run")
     with open_sealed(db) as store:
-        found = answer(store, name, run, limit)
+        found = answer(store, name, run or "last", limit)
     return give(found, "json" if as_json else style, output)
 
 

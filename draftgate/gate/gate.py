@@ -37,6 +37,7 @@ from draftgate.gate.small_kv import run_small_kv
 from draftgate.gate.verify_floor import measure_verify_floor, wants_verify_floor
 from draftgate.progress import Reporter
 from reports.store import Store
+from traces.errors import StoreError
 
 
 def run_gate(config: Config, reporter: Reporter, resume: str | None = None) -> GateOutcome:
@@ -57,7 +58,7 @@ def run_gate(config: Config, reporter: Reporter, resume: str | None = None) -> G
 def _run(
     config: Config, plan: Plan, folder: RunFolder, started: datetime, reporter: Reporter
 ) -> GateOutcome:
-    Store.open(Path(config.run.db), write=True).close()
+    _prepare_store(Path(config.run.db), folder.run)
     collector = Collector(config, folder, reporter)
     record = Record(
         config=config,
@@ -89,6 +90,16 @@ def _run(
     record.read()
     record.ended = datetime.now(UTC)
     return conclude(record, reporter)
+
+
+def _prepare_store(db: Path, run: str) -> None:
+    """Make the store, or bring it up to date, before hours are spent on what it cannot take."""
+    with Store.open(db, write=True) as store:
+        if run in store.run_ids():
+            raise StoreError(
+                f"{db}: run {run} has ended and is in the store",
+                f"`draftgate report {run}` shows it; for another run leave out --resume",
+            )
 
 
 def _folder(config: Config, resume: str | None) -> RunFolder:

@@ -227,6 +227,24 @@ def test_a_server_that_dies_mid_run_is_named_and_the_run_can_be_resumed(
     assert candidate.chats - before < 96  # what was answered before is not sent again
 
 
+def test_a_run_that_has_ended_is_not_resumed(
+    tmp_path: Path, sessions: Path, capsys: Capture
+) -> None:
+    """Its journals are in the store already: said before anything is sent."""
+    with paper_paths() as (baseline, candidate):
+        file = write_config(
+            tmp_path, CONFIG, sessions=sessions, baseline=baseline.url, candidate=candidate.url
+        )
+        assert run(["gate", "-c", file, "--json"]) == 0
+        name = json.loads(capsys.readouterr().out)["run"]
+        before = candidate.chats
+        assert run(["gate", "-c", file, "--resume", name]) == 2
+        assert candidate.chats == before
+    err = capsys.readouterr().err
+    assert f"run {name} has ended and is in the store" in err
+    assert f"`draftgate report {name}` shows it" in err
+
+
 def test_resuming_an_unknown_run(tmp_path: Path, sessions: Path, capsys: Capture) -> None:
     url = "http://127.0.0.1:9"
     file = write_config(tmp_path, CONFIG, sessions=sessions, baseline=url, candidate=url)

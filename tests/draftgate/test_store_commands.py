@@ -1,11 +1,14 @@
 """`sql`, `query`, `report` and `compare` as a user sees them: output and exit code."""
 
 import io
+import itertools
 import json
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import duckdb
 import pyarrow.parquet as pq
 import pytest
 
@@ -90,6 +93,101 @@ def test_a_store_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture
     err = capsys.readouterr().err
     assert "none.duckdb: there is no store" in err
     assert "draftgate gate" in err
+
+
+NEWER = "insert into schema_version (version, applied_at) values (999, now()::timestamp)"
+
+
+def newer(file: Path) -> None:
+    duckdb.connect(str(file)).execute(NEWER).close()
+
+
+def damaged(file: Path) -> None:
+    data = bytearray(file.read_bytes())
+    data[4096:] = bytes(byte ^ 0xFF for byte in data[4096:])
+    file.write_bytes(bytes(data))
+
+
+def cut_off(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[:5000])
+
+
+@pytest.mark.parametrize("verb", [["sql", "from runs"], ["query", "verdicts"], ["report", "last"]])
+@pytest.mark.parametrize(
+    ("spoil", "message", "fix"),
+    [
+        (newer, "written by a newer draftgate (layout 999", "pip install -U draftgate"),
+        (damaged, "damaged", "restore it from a copy"),
+        (cut_off, "damaged", "restore it from a copy"),
+    ],
+)
+def test_a_store_that_cannot_be_read(
+    db: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    spoil: Callable[[Path], None],
+    message: str,
+    fix: str,
+    verb: list[str],
+) -> None:
+    file = tmp_path / "store.duckdb"
+    file.write_bytes(db.read_bytes())
+    spoil(file)
+    assert run([*verb, "--db", str(file)]) == 2
+    err = capsys.readouterr().err
+    assert str(file) in err
+    assert message in err
+    assert fix in err
+
+
+def test_a_store_that_is_being_written_is_waited_for(
+    db: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Waiting is cut short here; who holds the file is named."""
+    file = tmp_path / "store.duckdb"
+    file.write_bytes(db.read_bytes())
+    code = (
+        "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print(flush=True); input(); c.close()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(file)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        ticks = itertools.count(step=20)
+        monkeypatch.setattr("reports.connection.time.monotonic", lambda: float(next(ticks)))
+        assert run(["query", "verdicts", "--db", str(file)]) == 2
+        err = capsys.readouterr().err
+        assert "another program has it open" in err
+        assert str(other.pid) in err
+        assert "run the command again" in err
+        other.communicate("\n")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["report", "goood"],
+        ["query", "diverged", "--run", "goood"],
+        ["compare", "goood", "bad"],
+        ["advise", "goood"],
+    ],
+)
+def test_a_run_that_is_not_there_brings_near_ones(draftgate: Draftgate, command: list[str]) -> None:
+    code, out, err = draftgate(*command)
+    assert (code, out) == (2, "")
+    assert "there is no run 'goood'" in err
+    assert "did you mean good?" in err
+
+
+def test_a_question_about_all_runs_takes_none(draftgate: Draftgate) -> None:
+    code, out, err = draftgate("query", "codes", "--run", "good")
+    assert (code, out) == (2, "")
+    assert "query codes is not about one run" in err
+    assert "leave out --run" in err
 
 
 def test_query_lists_and_answers(draftgate: Draftgate) -> None:

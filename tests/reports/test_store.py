@@ -155,6 +155,42 @@ def test_a_second_process_waits_and_then_says_who_holds_the_file(file: Path, roo
             assert store.run_ids() == ["run-a"]
 
 
+def test_two_processes_may_write_at_the_same_time(file: Path, root: Path) -> None:
+    """They take turns: every run is there, whole, and the file is sound."""
+    code = f"""
+        import sys
+        from pathlib import Path
+        sys.path.insert(0, {str(Path(__file__).parent)!r})
+        from synthetic_run import synthetic_run
+        from reports.store import Store
+        sys.stdin.readline()
+        for number in range(3):
+            with Store.open(Path({str(file)!r}), write=True, wait_s=120) as store:
+                assert store.load(synthetic_run(f"{{sys.argv[1]}}-{{number}}", turns=2))
+    """
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", textwrap.dedent(code), name],
+            cwd=root,
+            stdin=subprocess.PIPE,
+            text=True,
+        )
+        for name in ("left", "right")
+    ]
+    for writer in writers:
+        assert writer.stdin is not None
+        writer.stdin.write("\n")
+        writer.stdin.flush()
+    for writer in writers:
+        writer.communicate(timeout=240)
+    assert [writer.returncode for writer in writers] == [0, 0]
+    with Store.open(file) as store:
+        assert sorted(store.run_ids()) == [f"{n}-{i}" for n in ("left", "right") for i in range(3)]
+        rows = store.rows("select run, count(*) as n from tokens group by run")
+        assert {row["n"] for row in rows} == {6 * 2 * 3 * 60}
+        assert len(rows) == len(store.rows("from loads")) == 6
+
+
 def test_reading_does_not_write(file: Path) -> None:
     written(file, synthetic_run())
     os.chmod(file, 0o444)
