@@ -109,6 +109,7 @@ def judge(record: Record) -> Conclusion:
     )
     splits = judge_split_invariance(
         record.evidence.of("candidate"),
+        record.evidence.of("baseline"),
         served_parsers(config, record.facts),
         drafting.k or 1,
         seed,

@@ -1,6 +1,6 @@
 """Cuts a run's outputs, one by one, until the budget is spent or the parser is shown at fault.
 
-ids ─▶ cut as they were sent           the result the client got?  else not judged
+ids ─▶ cut as they were sent           the result the client got?  else `checks.delivered`
     ─▶ one by one, and not streamed    fit to be cut?              else not speculation
     ─▶ in two, at random, not at all   the same result?            else SPLIT_VARIANT
 """
@@ -8,10 +8,12 @@ ids ─▶ cut as they were sent           the result the client got?  else not 
 import json
 import random
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from checks import findings as f
 from checks.cuts import near_markup, one_by_one
+from checks.delivered import check_delivered
 from checks.findings import WARNING, Finding
 from checks.parse_result import ParseResult
 from checks.split_fitness import FIT, MODEL, fitness
@@ -34,6 +36,7 @@ from draftgate.gate.split_run import (
     UNFINISHED,
     SplitRun,
 )
+from traces.response import Response
 
 if TYPE_CHECKING:
     from checks.vllm_detokenizer import TokenText
@@ -51,12 +54,29 @@ MOST_CALLS = 8
 """So many calls are kept for the control."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Parsed:
+    """A response, its server's parser, its token texts, and what the parser makes of them."""
+
+    response: Response
+    parser: "ParserUnderTest"
+    tokens: "TokenText"
+    again: ParseResult
+
+
 class Cutter:
     """Cuts outputs and keeps the tally in `run`; steps send up to `largest` tokens."""
 
     def __init__(
-        self, run: SplitRun, served: ServedParsers, tokenizer: Any, largest: int, seed: int
+        self,
+        run: SplitRun,
+        served: ServedParsers,
+        tokenizer: Any,
+        largest: int,
+        seed: int,
+        baseline: Mapping[TurnId, Exchange],
     ) -> None:
+        self.baseline = baseline
         self.run, self.served, self.tokenizer = run, served, tokenizer
         self.largest, self.seed = largest, seed
         self.spent = self.variant = self.minor = 0
@@ -101,11 +121,12 @@ class Cutter:
         """Cut one output, if it is what the client got and fit to be cut."""
         ids = exchange.response.token_ids or ()
         self.spent += split_work(len(ids), 0, 0, self.largest)
-        met = self._met(exchange)
-        if met is None:
+        met = self._parsed(exchange)
+        if met is None or not met.again.same(served_result(exchange.response)):
             self.run.outputs[OTHER] += 1
+            self.run.findings += [finding.at(*turn) for finding in self._undelivered(turn, met)]
             return
-        parser, tokens = met
+        parser, tokens = met.parser, met.tokens
         one, whole = parser.streamed(tokens, one_by_one(len(ids))), parser.whole(tokens)
         blame = fitness(one, whole)
         if blame == MODEL:
@@ -118,8 +139,8 @@ class Cutter:
             if self._cut(turn, parser, tokens, whole):
                 self.shown[turn] = VariantOutput(tokens.text, exchange.request)
 
-    def _met(self, exchange: Exchange) -> tuple["ParserUnderTest", "TokenText"] | None:
-        """The parser of an exchange and its output, if together they give what the client got."""
+    def _parsed(self, exchange: Exchange) -> "_Parsed | None":
+        """An exchange's output through its server's parser, cut as it was sent."""
         from checks.vllm_parsers import ParserUnavailable, ParserUnderTest
 
         response, served = exchange.response, self.served
@@ -134,8 +155,23 @@ class Cutter:
             response.prompt_token_ids or (),
             stopped=ended_by_token(response),
         )
-        again = parser.streamed(tokens, served_cut(response))
-        return (parser, tokens) if again.same(served_result(response)) else None
+        return _Parsed(response, parser, tokens, parser.streamed(tokens, served_cut(response)))
+
+    def _undelivered(self, turn: TurnId, met: "_Parsed | None") -> list[Finding]:
+        """What the client did not get of an output that parted from the baseline's.
+
+        Only where the baseline's answer to the same request is what this parser gives: else it is
+        not the server's. Where the tokens are equal, the baseline's message is the reference.
+        """
+        theirs = self.baseline.get(turn)
+        if met is None or theirs is None or not theirs.response.token_ids:
+            return []
+        if theirs.response.token_ids == met.response.token_ids:
+            return []
+        known = self._parsed(theirs)
+        if known is None or not known.again.same(served_result(theirs.response)):
+            return []
+        return list(check_delivered(met.again, served_result(met.response)))
 
     def _cut(
         self, turn: TurnId, parser: "ParserUnderTest", tokens: "TokenText", whole: ParseResult

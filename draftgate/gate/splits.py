@@ -11,9 +11,16 @@ from traces.errors import InputError
 
 
 def judge_split_invariance(
-    exchanges: Mapping[TurnId, Exchange], served: ServedParsers, draft_tokens: int, seed: int
+    exchanges: Mapping[TurnId, Exchange],
+    baseline: Mapping[TurnId, Exchange],
+    served: ServedParsers,
+    draft_tokens: int,
+    seed: int,
 ) -> SplitRun:
-    """SPLIT_VARIANT for the outputs of a run. `draft_tokens` is k: steps send 1 … k + 1 tokens."""
+    """SPLIT_VARIANT for the outputs of a run, and what of them did not arrive (`checks.delivered`).
+
+    `draft_tokens` is k: steps send 1 … k + 1 tokens.
+    """
     run = SplitRun(" + ".join(name for name in (served.tool, served.reasoning) if name))
     run.unavailable = _unavailable(served)
     if run.unavailable:
@@ -27,7 +34,7 @@ def judge_split_invariance(
     except (InputError, ParserUnavailable) as error:
         run.unavailable = str(error)
         return run
-    Cutter(run, served, tokenizer, draft_tokens + 1, seed).cut_all(exchanges)
+    Cutter(run, served, tokenizer, draft_tokens + 1, seed, baseline).cut_all(exchanges)
     return run
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -79,11 +80,57 @@ def exchanges(*captures: Capture) -> Mapping[TurnId, Exchange]:
 
 def judge(*captures: Capture, tool: str | None, reasoning: str | None = None) -> SplitRun:
     served = ServedParsers(tool, reasoning, "built-in")
-    return judge_split_invariance(exchanges(*captures), served, K, seed=0)
+    return judge_split_invariance(exchanges(*captures), {}, served, K, seed=0)
 
 
 def calls(name: str, *written: CallToWrite) -> str:
     return FORMATS[name].write(written)
+
+
+def without(found: Capture, *keys: str) -> Capture:
+    """The capture as it is after its deltas lost these fields on the way."""
+    events = []
+    for at, text in found.events:
+        assert isinstance(text, str)
+        if text.startswith("data: {"):
+            chunk = json.loads(text.removeprefix("data: "))
+            delta = chunk["choices"][0]["delta"]
+            chunk["choices"][0]["delta"] = {k: v for k, v in delta.items() if k not in keys}
+            text = f"data: {json.dumps(chunk)}\n\n"
+        events.append((at, text))
+    return replace(found, events=tuple(events))
+
+
+HERMES = ("hermes", None)
+OTHERWISE = "Then reading.\n" + calls("hermes", WRITE)
+
+
+@pytest.mark.parametrize(
+    ("text", "lost", "baseline", "codes"),
+    [
+        ("Reading.\n" + calls("hermes", READ), ("content",), OTHERWISE, ["CONTENT_DIFF"]),
+        ("Reading.\n" + calls("hermes", READ), ("tool_calls",), OTHERWISE, ["TOOL_CALL_LOST"]),
+        ("Reading.\n" + calls("hermes", READ), (), OTHERWISE, []),
+        # Equal tokens: the baseline's message is the reference, and the exact checks speak.
+        (OTHERWISE, ("content",), OTHERWISE, []),
+    ],
+)
+def test_what_a_forked_output_lost_on_the_way_is_seen(
+    text: str, lost: tuple[str, ...], baseline: str, codes: list[str]
+) -> None:
+    sent = without(capture("t", text, HERMES), *lost)
+    theirs = capture("t", baseline, HERMES)
+    served = ServedParsers("hermes", None, "built-in")
+    done = judge_split_invariance(exchanges(sent), exchanges(theirs), served, K, seed=0)
+    assert [finding.code for finding in done.findings if finding.severity == "error"] == codes
+
+
+def test_a_parser_that_is_not_the_servers_accuses_nobody() -> None:
+    sent = without(capture("t", "Reading.\n" + calls("hermes", READ), HERMES), "content")
+    theirs = without(capture("t", OTHERWISE, HERMES), "content")
+    served = ServedParsers("hermes", None, "built-in")
+    done = judge_split_invariance(exchanges(sent), exchanges(theirs), served, K, seed=0)
+    assert done.findings == []
 
 
 def test_a_sound_parser_passes_with_its_end_token() -> None:
@@ -134,7 +181,9 @@ def test_the_draw_is_seeded() -> None:
     texts = [f"Answer {n}. " * 3 for n in range(12)]
     outputs = exchanges(*[capture(f"t{n}", t, ("hermes", None)) for n, t in enumerate(texts)])
     served = ServedParsers("hermes", None, "built-in")
-    first, again, other = (judge_split_invariance(outputs, served, K, seed) for seed in (1, 1, 2))
+    first, again, other = (
+        judge_split_invariance(outputs, {}, served, K, seed) for seed in (1, 1, 2)
+    )
     assert first.counts == again.counts == other.counts
 
 
@@ -193,7 +242,7 @@ def test_a_reasoning_parser_is_cut_too() -> None:
 )
 def test_what_is_missing_is_said(served: ServedParsers, reason: str) -> None:
     outputs = exchanges(capture("t0", calls("hermes", READ), ("hermes", None)))
-    done = judge_split_invariance(outputs, served, K, seed=0)
+    done = judge_split_invariance(outputs, {}, served, K, seed=0)
     assert done.findings == []
     (item,) = done.not_judged
     assert item.code == "SPLIT_VARIANT"
@@ -203,7 +252,7 @@ def test_what_is_missing_is_said(served: ServedParsers, reason: str) -> None:
 def test_without_vllm_nothing_is_judged(monkeypatch: pytest.MonkeyPatch) -> None:
     outputs = exchanges(capture("t0", calls("hermes", READ), ("hermes", None)))
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    done = judge_split_invariance(outputs, ServedParsers("hermes", None, "built-in"), K, seed=0)
+    done = judge_split_invariance(outputs, {}, ServedParsers("hermes", None, "built-in"), K, seed=0)
     assert [item.reason for item in done.not_judged] == [
         "vLLM, whose parsers are needed, is not importable"
     ]
