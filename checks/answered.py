@@ -45,7 +45,7 @@ def _whole(response: Response) -> bool:
 
 
 def answered_bound(turns: Sequence[AnsweredTurn], policy: Policy) -> Bound:
-    """Few enough turns lack an answer. `turns` are those of the judged and of the plain arm."""
+    """Few enough turns lack an answer. `turns` are those of the judged arms and the plain one."""
     answers = [turn.answer for turn in turns]
     missing, refused = answers.count("missing"), answers.count("refused")
     asked = len(turns) - refused

@@ -7,10 +7,11 @@ from traces.response import Response
 
 
 def answered_turns(record: Record) -> list[AnsweredTurn]:
-    """Every turn that was to be sent, or that a path holds, in the judged and in the plain arm."""
+    """Every turn that was to be sent, or that a path holds, in judged arms and the plain one."""
     evidence = record.evidence
     found = []
-    for arm, planned in (("main", list(record.limits)), ("plain", [])):
+    others: list[tuple[str, list[TurnId]]] = [(arm.name, []) for arm in record.arms]
+    for arm, planned in (("main", list(record.limits)), ("plain", []), *others):
         ours, theirs = evidence.of("candidate", arm), evidence.of("baseline", arm)
         turns: dict[TurnId, None] = dict.fromkeys([*planned, *theirs, *ours])
         found += [

@@ -221,6 +221,21 @@ def test_an_exact_fault_of_one_arm_has_a_case_file(
     assert checked["cases"][0]["scenarios"][0]["codes"] == ["ARGS_NOT_JSON"]
 
 
+def test_an_arm_whose_turns_nobody_answers_is_no_pass(tmp_path: Path) -> None:
+    """Both servers give up under its load, so that no difference between them shows."""
+
+    def overload(request: Request) -> tuple[int, Request] | None:
+        crowded = "-c8" in request.get("cache_salt", "")
+        return (503, {"error": {"message": "overloaded"}}) if crowded else None
+
+    write_sessions(tmp_path / "sessions.jsonl", 12, 2)
+    with paper_paths(Faults(drafts=K, refuse=overload), Faults(refuse=overload)) as servers:
+        outcome = run_gate(with_arms(paper_config(tmp_path, servers), C8), SilentReporter())
+    assert outcome.verdict.verdict == "inconclusive", outcome.verdict.reasons
+    states = {bound.name: bound.state for bound in outcome.verdict.bounds}
+    assert states["answered_turns"] == states["greedy_hard_regret[c8]"] == "inconclusive"
+
+
 def test_journals_of_arms_are_judged_offline(tmp_path: Path) -> None:
     fault = Faults(drafts=K, spoil=only_in("c8", torn_arguments))
     outcome = gate_with(tmp_path, C8, candidate=fault)
