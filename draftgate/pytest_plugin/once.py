@@ -14,8 +14,8 @@ T = TypeVar("T")
 def once(folder: Path, name: str, make: Callable[[], T]) -> T:
     """What `make` gives in the first process that asks; the others wait for it and read it.
 
-    `folder` is shared by the processes of one test run, and by nobody else. A DraftgateError is
-    an answer too: what failed in one process is not tried again in every other.
+    `folder` is shared by the processes of one test run, and by nobody else. A failure is an answer
+    too: what failed once is not tried again for every other test.
     """
     folder.mkdir(parents=True, exist_ok=True)
     answer = folder / f"{name}.pickle"
@@ -27,6 +27,11 @@ def once(folder: Path, name: str, make: Callable[[], T]) -> T:
                 made = make()
             except DraftgateError as error:
                 made = error
+            except Exception as error:
+                where = "the first test that asked for it shows where"
+                told = DraftgateError(f"{type(error).__name__}: {error}", where)
+                answer.write_bytes(pickle.dumps(told))
+                raise
             answer.write_bytes(pickle.dumps(made))
         kept: T | DraftgateError = pickle.loads(answer.read_bytes())
     if isinstance(kept, DraftgateError):

@@ -388,26 +388,53 @@ def test_xdist_workers_share_one_run_and_agree_on_the_turns(
     assert len(list((pytester.path / ".draftgate" / "runs").iterdir())) == 1
 
 
-def test_launched_paths_are_read_from_the_gates_journals(
-    suite: pytest.Pytester, runs: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """No server is started here: the gate's own tests do that. It is asked once, with the file."""
-    from types import SimpleNamespace
+LAUNCHED = """
+[run]
+sessions = ["chat.jsonl"]
+order = "together"
+[server]
+model = "model"
+served_model_name = "paper"
+env = {{ PYTHONPATH = "{stand_in}" }}
+[candidate]
+speculative_config = {{ method = "mtp", num_speculative_tokens = 3 }}
+"""
 
+
+def test_launched_servers_replay_first_and_tests_read_the_journals(
+    suite: pytest.Pytester,
+) -> None:
+    """The gate launches both servers (a stand-in for vLLM), once for all tests, and ends them."""
+    write_sessions(suite.path / "chat.jsonl", 2, 2)
+    model = suite.mkdir("model")
+    (model / "config.json").write_text('{"model_type": "llama"}')
+    stand_in = Path(__file__).parent / "stand_in"
+    (suite.path / "launched.toml").write_text(LAUNCHED.format(stand_in=stand_in))
+    suite.runpytest("--draftgate-config=launched.toml").assert_outcomes(passed=12)
+    (folder,) = (suite.path / ".draftgate" / "runs").iterdir()
+    assert {"baseline.log", "candidate.log"} <= {file.name for file in folder.iterdir()}
+
+
+def test_a_gate_that_fails_is_not_tried_again(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked = []
 
     def gate(config: Any, **options: Any) -> Any:
         asked.append(config)
-        return SimpleNamespace(folder=runs / "sound")
+        raise RuntimeError("no such thing")
 
     monkeypatch.setattr("draftgate.api.gate", gate)
-    sessions = runs / "sound-home" / "sessions.jsonl"
-    (suite.path / "launched.toml").write_text(
-        f"[run]\nsessions = ['{sessions}']\n[server]\nmodel = 'm'\n"
-        "[candidate]\nspeculative_config = { method = 'ngram', num_speculative_tokens = 3 }\n"
+    pytester.makepyfile("def test_a(draftgate_run):\n    pass\n\ntest_b = test_a\n")
+    (pytester.path / "g.toml").write_text(
+        "[server]\nmodel = 'm'\n[candidate]\nspeculative_config = { method = 'ngram' }\n"
     )
-    suite.runpytest("--draftgate-config=launched.toml").assert_outcomes(passed=18)
-    assert [config.server.model for config in asked] == ["m"]
+    result = pytester.runpytest("--draftgate-config=g.toml")
+    result.assert_outcomes(errors=2)
+    assert len(asked) == 1
+    result.stdout.fnmatch_lines(
+        ["*RuntimeError: no such thing*", "fix: the first test that asked*"]
+    )
 
 
 def test_ctrl_c_in_a_gate_ends_the_test_run(
