@@ -1,12 +1,12 @@
 """What a gate needs of this machine and this configuration, each as one check with its fix."""
 
+import http.client
 import importlib.metadata
 import json
 import os
 import shutil
 import subprocess
 import sys
-import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -15,6 +15,9 @@ from typing import Any, Literal
 
 from draftgate.config import Config
 from draftgate.shadowing import FIX, ROOMS, shadows, sharers
+from replay.model_list import ROUTE, models_of
+from replay.url import server_root
+from traces.errors import DraftgateError
 
 MIN_FREE_BYTES = 2 * 1024**3
 
@@ -124,13 +127,15 @@ def _model(model: str, key: str) -> Check:
 
 
 def _endpoint(name: str, url: str, key: str) -> Check:
-    request = urllib.request.Request(url.rstrip("/") + "/v1/models")
-    if key:
-        request.add_header("Authorization", f"Bearer {key}")
     try:
+        request = urllib.request.Request(server_root(url) + ROUTE)
+        if key:
+            request.add_header("Authorization", f"Bearer {key}")
         with urllib.request.urlopen(request, timeout=5) as answer:
-            models = [str(m.get("id")) for m in json.load(answer).get("data", [])]
-    except (urllib.error.URLError, OSError, ValueError) as error:
+            models = [model.id for model in models_of(json.load(answer), url) or ()]
+    except DraftgateError as error:
+        return Check(f"{name} {url}", "missing", str(error), error.fix)
+    except (OSError, ValueError, http.client.HTTPException) as error:
         fix = "start it, or mend the URL or the key"
         return Check(f"{name} {url}", "missing", f"no answer from /v1/models: {error}", fix)
     return Check(f"{name} {url}", "ok", f"serves {', '.join(models) or 'nothing'}")

@@ -7,11 +7,13 @@ from typing import Any, Self
 
 import aiohttp
 import orjson
+from msgspec import Struct, ValidationError, convert
 
 from replay.client import CONNECT_TIMEOUT_S
 from replay.url import server_root
 from traces.capture_record import encode_json
 from traces.errors import ServerError
+from traces.wire_chunk import Count
 
 ANSWER_TIMEOUT_S = 300.0
 """The first generation after a start may take minutes on a busy machine."""
@@ -68,9 +70,11 @@ class Endpoint:
         """The prompt of a chat request, or None where the server does not say."""
         fields = {name: chat[name] for name in TOKENIZED_FIELDS if chat.get(name) is not None}
         answer = await self.post_json("/tokenize", {"model": model, **fields})
-        if not isinstance(answer, dict) or not isinstance(answer.get("tokens"), list):
+        try:
+            told = convert(answer, _Tokenized)
+        except ValidationError:
             return None
-        return Tokenized(tuple(answer["tokens"]), answer.get("max_model_len"))
+        return Tokenized(told.tokens, told.max_model_len)
 
     async def _ask(self, method: str, route: str, body: bytes | None) -> tuple[int, bytes]:
         if self._http is None:
@@ -98,6 +102,13 @@ class Tokenized:
 
     ids: tuple[int, ...]
     max_model_len: int | None
+
+
+class _Tokenized(Struct):
+    """``{"count": 3, "max_model_len": 16384, "tokens": [1, 2, 3]}``."""
+
+    tokens: tuple[Count, ...]
+    max_model_len: Count | None = None
 
 
 def _json(status: int, body: bytes) -> Any | None:

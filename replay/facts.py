@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from replay.endpoint import Endpoint
+from replay.model_list import ROUTE, models_of
 from replay.observe import observe
 from replay.probes import CONVERSATION, MARKUPS, parsed, parser_probe
 from replay.prometheus import Sample, parse_metrics
@@ -45,7 +46,7 @@ async def _ask(
     path: str, url: str, model: str, api_key: str, server: Server | None, probe_parsers: bool
 ) -> PathFacts:
     async with Endpoint(url, api_key=api_key) as endpoint:
-        models = _models(await endpoint.get_json("/v1/models"))
+        models = models_of(await endpoint.get_json(ROUTE), endpoint.base_url)
         _refuse_unknown_model(path, url, model, models)
         version = await endpoint.get_json("/version")
         metrics = await endpoint.get_text("/metrics")
@@ -61,7 +62,7 @@ async def _ask(
     return PathFacts(
         path=path,
         url=url,
-        version=version.get("version") if isinstance(version, dict) else None,
+        version=_version(version),
         models=models,
         cache=_cache(samples),
         probe_ids=tokenized.ids if tokenized else None,
@@ -75,14 +76,9 @@ async def _ask(
     )
 
 
-def _models(answer: Any) -> tuple[ModelFacts, ...] | None:
-    entries = answer.get("data") if isinstance(answer, dict) else None
-    if not isinstance(entries, list):
-        return None
-    return tuple(
-        ModelFacts(str(entry.get("id")), entry.get("root"), entry.get("max_model_len"))
-        for entry in entries
-    )
+def _version(answer: Any) -> str | None:
+    version = answer.get("version") if isinstance(answer, dict) else None
+    return version if isinstance(version, str) else None
 
 
 def _refuse_unknown_model(
@@ -91,7 +87,8 @@ def _refuse_unknown_model(
     known = [entry.id for entry in models or ()]
     if models is not None and model not in known:
         raise ServerError(
-            f"path {path}: {url} does not serve the model {model!r}; it serves {', '.join(known)}",
+            f"path {path}: {url} does not serve the model {model!r}; it serves "
+            f"{', '.join(known) or 'nothing'}",
             "set `server.served_model_name` to a model both paths serve",
         )
 

@@ -8,12 +8,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import orjson
+from msgspec import Struct, convert
 
 from replay.client import StreamClient
 from replay.scorer_plan import ScorerPlan
 from replay.teacher_forcing import ROUTE
 from traces.capture import CaptureKey
 from traces.response import Token
+from traces.wire_chunk import Count
 
 
 async def next_tokens(plan: ScorerPlan, prefixes: Sequence[Sequence[int]]) -> list[Token | None]:
@@ -46,12 +48,22 @@ def _body(plan: ScorerPlan, prefix: Sequence[int]) -> dict[str, Any]:
 def _token(body: bytes) -> Token | None:
     """``{"choices": [{"token_ids": [17], "logprobs": {"token_logprobs": [-0.1], …}}]}``."""
     try:
-        choice = orjson.loads(body)["choices"][0]
-        logprobs = choice.get("logprobs") or {}
-        return Token(
-            id=int(choice["token_ids"][0]),
-            text=choice.get("text"),
-            logprob=(logprobs.get("token_logprobs") or [None])[0],
-        )
-    except (ValueError, KeyError, IndexError, TypeError):
+        choice = convert(orjson.loads(body), _Completion).choices[0]
+        scores = choice.logprobs.token_logprobs if choice.logprobs else None
+        return Token(choice.token_ids[0], choice.text, scores[0] if scores else None)
+    except (ValueError, IndexError):
         return None
+
+
+class _Logprobs(Struct):
+    token_logprobs: list[float | None] | None = None
+
+
+class _Choice(Struct):
+    token_ids: list[Count]
+    text: str | None = None
+    logprobs: _Logprobs | None = None
+
+
+class _Completion(Struct):
+    choices: list[_Choice]

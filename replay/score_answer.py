@@ -51,8 +51,13 @@ def score_of(request: ScoreRequest, scanner: EntryScanner, width: int) -> Score:
         return Score("unsupported", error=error)
     own, top, top_ids, lists = [], [], [], []
     for token, entry in zip(request.continuation, scanner.last, strict=True):
-        listed = {int(key): value["logprob"] for key, value in json.loads(entry).items()}
-        if not all(value is not None and math.isfinite(value) for value in listed.values()):
+        try:
+            listed = {int(key): value["logprob"] for key, value in json.loads(entry).items()}
+            finite = all(value is not None and math.isfinite(value) for value in listed.values())
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            problem = f"prompt_logprobs are not as vLLM writes them: {error!r:.100}"
+            return Score("unsupported", error=problem)
+        if not finite:
             return Score("non_finite", error="prompt_logprobs hold NaN or infinity")
         if token not in listed:
             return Score("unsupported", error=f"prompt_logprobs lack the token {token} itself")

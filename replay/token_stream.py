@@ -88,7 +88,7 @@ async def stream_tokens(
                         yield token
     except (TimeoutError, aiohttp.ClientError, OSError) as problem:
         raise StreamBroken(f"{type(problem).__name__}: {problem}") from None
-    except (orjson.JSONDecodeError, KeyError, TypeError, ValueError) as problem:
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as problem:
         raise StreamRefused(f"no stream of tokens with logprobs: {problem!r:.200}") from None
 
 

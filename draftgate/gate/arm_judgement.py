@@ -17,12 +17,12 @@ from checks.speed import SpeedPair, compare_speed
 from checks.speed_curve import CurvePoint, half_empty, mean_in_flight
 from draftgate.gate.arms import Arm
 from draftgate.gate.evidence import Evidence, TurnId
+from draftgate.gate.irregular import irregular_notes
 from draftgate.gate.judging import PairJudgements, judge_pairs, with_policy
 from draftgate.gate.pairs import LivePair, ServerFacts, main_pairs
 from draftgate.gate.reading import Reading, read_exchange
 from draftgate.gate.record import ArmTurns, Record
 from draftgate.gate.reruns import labelled, recurrences
-from draftgate.gate.irregular import irregular_notes
 from draftgate.gate.server_load import load_notes
 from draftgate.gate.setup import ONLY_FIRST, prompt_differences
 

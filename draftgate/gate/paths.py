@@ -12,6 +12,7 @@ from draftgate.progress import Advance, Reporter
 from replay.command import ServerSpec
 from replay.cpus import cpu_shares
 from replay.endpoint import Endpoint
+from replay.model_list import ROUTE, first_model
 from replay.server import Server, Waiting
 from traces.errors import ConfigError, ServerError
 
@@ -119,11 +120,7 @@ async def _served_model(urls: tuple[str, ...], api_key: str) -> str:
     names: dict[str, str] = {}
     for url in urls:
         async with Endpoint(url, api_key=api_key) as endpoint:
-            answer = await endpoint.get_json("/v1/models")
-        models = answer.get("data") if isinstance(answer, dict) else None
-        if not models:
-            raise ServerError(f"{url}: /v1/models names no model", "is this a vLLM server?")
-        names[url] = str(models[0]["id"])
+            names[url] = first_model(await endpoint.get_json(ROUTE), endpoint.base_url)
     if len(set(names.values())) > 1:
         raise ServerError(f"the URLs of one path serve different models: {names}", "mend `urls`")
     return next(iter(names.values()))

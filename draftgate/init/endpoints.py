@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from checks.paths import PathComparison, compare_paths
 from replay.endpoint import Endpoint
 from replay.facts import gather_facts
+from replay.model_list import ROUTE, first_model
 from replay.prometheus import parse_metrics
 from traces.errors import ServerError
 from traces.path_facts import PathFacts
@@ -102,12 +103,9 @@ async def _ask_all(urls: Mapping[str, Sequence[str]], api_key: str) -> list[Seen
 async def _ask(path: str, url: str, api_key: str) -> SeenServer:
     try:
         async with Endpoint(url, api_key=api_key) as server:
-            answer = await server.get_json("/v1/models")
+            model = first_model(await server.get_json(ROUTE), server.base_url)
             metrics = await server.get_text("/metrics")
-        models = answer.get("data") if isinstance(answer, dict) else None
-        if not models:
-            raise ServerError(f"{url}: /v1/models names no model", "is this a vLLM server?")
-        facts = await gather_facts(path, url, str(models[0]["id"]), api_key=api_key)
+        facts = await gather_facts(path, url, model, api_key=api_key)
     except ServerError as error:
         return SeenServer(path, url, problem=f"{error} ({error.fix})")
     return SeenServer(path, url, facts, _draft_tokens(metrics))

@@ -200,3 +200,69 @@ def test_a_drafter_that_cannot_be_asked_about_says_why() -> None:
     assert "No module named 'vllm.engine'" in str(found.error)
     gone = read_drafter(ServerSpec("c", "m", python="/no/python", speculative_config=drafter))
     assert "/no/python cannot be run" in str(gone.error)
+
+
+def answering(route: str, answer: Any) -> Script:
+    """A vLLM server with another answer on one route: JSON, or bytes as they are."""
+    raw = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
+
+    def script(seen: Seen) -> Answer:
+        if seen.route == route and not seen.body.get("stream"):
+            return Answer(writes=[raw], content_type="application/json")
+        return vllm(seen)
+
+    return script
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ([1], "Expected object, got array"),
+        ({"data": 5}, r"Expected array, got int - at \$\.data"),
+        ({}, "missing required field data"),
+        ({"data": ["x"]}, r"at \$\.data\[0\]"),
+        ({"data": [{"id": 5}]}, r"at \$\.data\[0\]\.id"),
+        ({"data": [{"id": "m", "max_model_len": "abc"}]}, r"\.max_model_len"),
+        ({"data": [{"id": "m", "max_model_len": -1}]}, r"\.max_model_len"),
+        ({"data": [{"id": "m", "root": 7}]}, r"\.root"),
+        ({"data": []}, "does not serve the model 'm'; it serves nothing"),
+    ],
+)
+def test_a_list_of_models_that_is_none_is_said_before_anything_is_replayed(
+    answer: Any, words: str
+) -> None:
+    with pytest.raises(ServerError, match=words) as caught:
+        facts(answering("/v1/models", answer))
+    assert caught.value.fix
+
+
+GARBAGE = ["x", 5, [1], None, {}, {"choices": None}, b"<html>", b"\x00\xff{{{", {"version": 5}]
+GARBAGE += [
+    {"count": "12", "tokens": ["a"]},
+    {"tokens": [1.5]},
+    {"tokens": [1], "max_model_len": ""},
+]
+GARBAGE += [{"choices": [{"prompt_logprobs": [None, {"4": {"logprob": "y"}}]}]}]
+GARBAGE += [{"choices": [{"prompt_logprobs": [None, {"4": {"x": 1}}, {"5": {"logprob": 1}}]}]}]
+GARBAGE += [{"choices": [{"message": 5, "finish_reason": "stop"}]}, {"choices": [5]}]
+
+
+@pytest.mark.parametrize("route", ["/version", "/metrics", "/tokenize", "/v1/completions"])
+@pytest.mark.parametrize("answer", GARBAGE, ids=repr)
+def test_garbage_on_a_route_is_as_good_as_silence(route: str, answer: Any) -> None:
+    found = facts(answering(route, answer))
+    expected = facts(vllm)
+    assert found.models == expected.models
+    told = {
+        "/version": found.version,
+        "/metrics": found.cache,
+        "/tokenize": found.probe_ids,
+        "/v1/completions": found.observables and (found.observables.prompt_logprobs or None),
+    }
+    assert told.pop(route) is None
+    assert None not in told.values()
+
+
+@pytest.mark.parametrize("answer", GARBAGE, ids=repr)
+def test_a_probe_that_gets_garbage_tells_nothing(answer: Any) -> None:
+    assert facts(answering("/v1/chat/completions", answer)).parser_probe is None
