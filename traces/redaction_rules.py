@@ -5,7 +5,9 @@ lacks (gitleaks-style), whole private-key blocks, environment dumps, e-mails and
 """
 
 import importlib
+import logging
 import re
+import warnings
 from dataclasses import dataclass
 from functools import cache
 
@@ -133,7 +135,11 @@ PERSONAL = (
 def all_rules() -> tuple[Rule, ...]:
     """Every rule, in the order in which they are applied."""
     found = []
+    shown_by = warnings.showwarning
     for module, name, kind, words in DETECTORS:
         plugin = getattr(importlib.import_module(f"detect_secrets.plugins.{module}"), name)()
         found += [Rule(kind, pattern, words, 0) for pattern in plugin.denylist]
+    if warnings.showwarning is not shown_by:
+        # detect-secrets, as it is imported, hands every warning of the process to logging.
+        logging.captureWarnings(False)
     return (*BLOCKS, *TOKENS, *found, *NAMED_VALUES, *PERSONAL)

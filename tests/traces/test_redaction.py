@@ -1,6 +1,8 @@
 """No known secret survives; equal ones stay equal; redacting twice changes nothing."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given
@@ -145,3 +147,11 @@ def test_a_session_is_redacted_everywhere() -> None:
 def test_blobs_are_named_by_content() -> None:
     store = BlobStore()
     assert store.put(b"x") == store.put(b"x") != store.put(b"y")
+
+
+def test_looking_for_secrets_leaves_the_warnings_of_the_process_alone() -> None:
+    code = (
+        "import warnings; before = warnings.showwarning; from traces.redaction import Redactor; "
+        "Redactor()('x'); assert warnings.showwarning is before"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
