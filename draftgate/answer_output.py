@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from traces.errors import ConfigError
+from traces.output import write_whole
 
 if TYPE_CHECKING:
     from reports.sql import Answer
@@ -86,8 +87,5 @@ def write_text(text: str, output: Path | None) -> None:
     """Text to a file or, without one, to standard output."""
     if output is None:
         click.echo(text, nl=False)
-        return
-    try:
-        output.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(f"{output}: cannot be written ({error.strerror})") from error
+    else:
+        write_whole(output, text)

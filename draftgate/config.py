@@ -35,6 +35,15 @@ class Section(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    @field_validator("*")
+    @classmethod
+    def _no_nul(cls, value: Any) -> Any:
+        """No path, name or flag of the system can hold a NUL character."""
+        texts = value if isinstance(value, tuple) else (value,)
+        if any(isinstance(text, str) and "\0" in text for text in texts):
+            raise ValueError("holds a NUL character")
+        return value
+
 
 OWN_ARMS = frozenset({"main", "aa", "plain", "verify", "candidate", "baseline"})
 """Names that the gate's own arms and comparisons have."""

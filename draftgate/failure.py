@@ -1,13 +1,13 @@
-"""Failures that no command has explained, in words. Only the standard library is used here.
+"""Failures that no command has explained, in words. What may be needed before
+draftgate's own packages can be imported uses the standard library alone.
 
     error: out/runs: No space left on device
-    fix: free some space on that disk, or name a folder on another one
+    fix: free some space on that disk, or name a place on another one
 
 Anything else is a fault of draftgate itself, and says so; the traceback is for its developers, and
 may quote recorded text, so it is shown only where ``DRAFTGATE_TRACEBACK=1`` asks for it.
 """
 
-import errno
 import os
 import re
 import traceback
@@ -19,30 +19,19 @@ TRACEBACK = "DRAFTGATE_TRACEBACK"
 LONGEST = 300
 """Characters of an exception's own words that are shown."""
 
-FIXES = {
-    errno.ENOENT: "check the path; a folder on the way to it may be missing",
-    errno.ENOTDIR: "a part of this path is a file; name a folder there",
-    errno.EISDIR: "name a file, not a folder",
-    errno.EACCES: "check the permissions, or name another place",
-    errno.EPERM: "check the permissions, or name another place",
-    errno.EROFS: "this place is read-only; name another",
-    errno.ENOSPC: "free some space on that disk, or name a folder on another one",
-    errno.EDQUOT: "free some space (the quota is used up), or name a folder on another disk",
-    errno.EMFILE: "raise the limit of open files (`ulimit -n`), or lower `concurrency`",
-    errno.ENOMEM: "free some memory, or replay fewer sessions at a time",
-}
-
 _ACTING = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def os_failure(error: OSError) -> tuple[str, str]:
     """(what the system refused and where, how to mend it)."""
+    # Not at the top: another package may stand in for `traces` where something else failed.
+    from traces.output import fix_of
+
     names = [
         os.fsdecode(n) for n in (error.filename, error.filename2) if isinstance(n, str | bytes)
     ]
     where = " -> ".join(names) or _place(error)
-    fix = FIXES.get(error.errno or 0, "mend what the message names, and run the command again")
-    return _plain(f"{where}: {error.strerror or error}"), fix
+    return _plain(f"{where}: {error.strerror or error}"), fix_of(error)
 
 
 def fault(error: Exception) -> tuple[str, str]:

@@ -13,6 +13,7 @@ from checks.vllm_cut_case import case_of_variant
 from checks.vllm_names import vllm_version
 from draftgate.parser_check import CheckedParser, Settings
 from reports.parser_matrix import render_matrix
+from traces.output import write_whole, writing
 from traces.redaction import Redactor
 
 
@@ -41,7 +42,8 @@ def write_cases(
 
     Secrets are replaced: outputs of journals hold what users recorded.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
     written: dict[str, Path] = {}
     for parser in checked:
         failing = [text for text in parser.texts if not text.judgement.invariant]
@@ -59,7 +61,7 @@ def write_cases(
             )
             if case is not None:
                 file = folder / f"{parser.kind}-{parser.name.replace(' ', '')}.case.json"
-                _write(file, json.dumps(case_json(case), ensure_ascii=False, indent=1) + "\n")
+                write_whole(file, json.dumps(case_json(case), ensure_ascii=False, indent=1) + "\n")
                 written[f"{parser.kind}/{parser.name}"] = file
     return written
 
@@ -71,7 +73,8 @@ def write_matrix(
     cases: Mapping[str, Path],
 ) -> None:
     """The matrix beside its case files."""
-    file.parent.mkdir(parents=True, exist_ok=True)
+    with writing(file.parent):
+        file.parent.mkdir(parents=True, exist_ok=True)
     links = {name: os.path.relpath(case, file.parent) for name, case in cases.items()}
     page = render_matrix(
         [parser.as_json() for parser in checked],
@@ -81,11 +84,4 @@ def write_matrix(
         count=settings.count,
         cases=links,
     )
-    _write(file, page)
-
-
-def _write(file: Path, text: str) -> None:
-    """Whole or not at all, so that a run that is ended early leaves what it has."""
-    part = file.with_name(f".{file.name}.part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(file)
+    write_whole(file, page)

@@ -19,6 +19,7 @@ from replay.command import ServerSpec, server_command, server_environment
 from replay.diagnosis import likely_fix
 from replay.port import free_port, is_free
 from traces.errors import ServerError
+from traces.output import writing
 from traces.vllm_flags import parse_flags
 
 PORT_TRIES = 3
@@ -85,8 +86,10 @@ class Server:
                 "end the other server, or leave `--port` out of `flags`",
             )
         self.command = server_command(self.spec, self.port)
-        self.log.parent.mkdir(parents=True, exist_ok=True)
-        with self.log.open("ab") as log:
+        with writing(self.log):
+            self.log.parent.mkdir(parents=True, exist_ok=True)
+            opened = self.log.open("ab")
+        with opened as log:
             self._log_start = log.tell()
             self._process = subprocess.Popen(
                 [sys.executable, "-P", warden.__file__, *self.command],

@@ -17,7 +17,7 @@ from rich.text import Text
 from reports.inert import one_line
 from reports.number import number
 from reports.sql import Answer
-from traces.errors import StoreError
+from traces.output import whole_file
 
 LONGEST_CELL = 100
 
@@ -76,11 +76,9 @@ def as_csv(answer: Answer) -> str:
 
 
 def write_parquet(answer: Answer, file: Path) -> None:
-    """The rows as a Parquet file."""
-    try:
-        pq.write_table(answer.rows, file)
-    except OSError as error:
-        raise StoreError(f"{file}: cannot be written ({error})", "name another file") from error
+    """The rows as a Parquet file, whole or not at all. Raises OutputError."""
+    with whole_file(file) as part:
+        pq.write_table(answer.rows, part)
 
 
 def cell(value: Any) -> str:

@@ -40,7 +40,7 @@ def load(connection: duckdb.DuckDBPyConnection, tables: RunTables) -> bool:
     connection.execute("begin")
     try:
         for name, table in arrow.items():
-            _insert(connection, name, table)
+            insert(connection, name, table)
         for name, table in arrow.items():
             if table.num_rows:
                 _check(connection, name, run)
@@ -53,7 +53,11 @@ def load(connection: duckdb.DuckDBPyConnection, tables: RunTables) -> bool:
         connection.execute("commit")
     except duckdb.Error as error:
         _roll_back(connection)
-        raise StoreError(f"run {run!r} cannot be stored: {error}") from error
+        raise StoreError(
+            f"run {run!r} cannot be stored: {error}",
+            "where the disk is full, free some space; the run's journals are kept, and "
+            f"`draftgate gate --resume {run}` stores it",
+        ) from error
     except BaseException:
         _roll_back(connection)
         raise
@@ -86,7 +90,8 @@ def _run_id(arrow: Mapping[str, pa.Table]) -> str:
     return str(runs[0])
 
 
-def _insert(connection: duckdb.DuckDBPyConnection, name: str, table: pa.Table) -> None:
+def insert(connection: duckdb.DuckDBPyConnection, name: str, table: pa.Table) -> None:
+    """Rows into one table, without a check; the transaction is the caller's."""
     if not table.num_rows:
         return
     batches = table.to_batches(max_chunksize=ROW_GROUP)

@@ -20,6 +20,7 @@ from reports.schema import ENUMS, TABLES, Table
 from reports.store import MEMORY_LIMIT, Store
 from reports.view import define_views, quoted
 from traces.errors import StoreError
+from traces.output import writing
 
 EXPORTED = tuple(table for table in TABLES if table.name != "schema_version")
 
@@ -27,12 +28,18 @@ EXPORTED = tuple(table for table in TABLES if table.name != "schema_version")
 def export_run(store: Store, run: str, folder: Path) -> int:
     """Write all rows of a run below `folder`; returns their number. A run is there whole or not.
 
-    Raises `StoreError` where the run is unknown or already exported there.
+    Raises `StoreError` where the run is unknown or already exported there, OutputError where
+    `folder` cannot be written.
     """
     run = store.resolve(run)
     marker = _part(folder, "runs", run)
     if marker.exists():
         raise StoreError(f"{folder}: run {run!r} is already there", "choose another folder")
+    with writing(folder):
+        return _export(store, run, folder)
+
+
+def _export(store: Store, run: str, folder: Path) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     total = 0
     with tempfile.TemporaryDirectory(dir=folder, prefix=".part-") as part:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from traces.message import Blob, Text
+from traces.output import whole_file, writing
 
 MAX_INLINE_TEXT = 1_000_000
 """Characters. A longer text is kept beside the file; no context holds it anyway."""
@@ -27,10 +28,10 @@ class BlobStore:
         if self.folder is not None:
             file = self.folder / name
             if not file.exists():
-                self.folder.mkdir(parents=True, exist_ok=True)
-                partial = file.with_suffix(".partial")
-                partial.write_bytes(data)
-                partial.replace(file)
+                with writing(self.folder):
+                    self.folder.mkdir(parents=True, exist_ok=True)
+                with whole_file(file) as part:
+                    part.write_bytes(data)
         return name
 
     def base64(self, mime: str, encoded: str) -> Blob:

@@ -17,6 +17,10 @@ class InputError(DraftgateError):
     """A file the user named cannot be read as what it should be."""
 
 
+class OutputError(DraftgateError):
+    """A file or a folder cannot be written."""
+
+
 class ConfigError(DraftgateError):
     """The configuration is wrong: an unknown key, a bad value, options that exclude each other."""
 

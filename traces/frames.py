@@ -7,6 +7,8 @@ goes to the file in a single write. A crash can therefore tear the last frame on
 before it and says so, and the next writer cuts it off first.
 """
 
+import contextlib
+import errno
 import fcntl
 import mmap
 import os
@@ -19,11 +21,15 @@ from typing import Self
 import zstandard
 
 from traces.errors import InputError
+from traces.output import not_written, writing
 
 FRAME_MAGIC = b"\x28\xb5\x2f\xfd"
 """First bytes of a zstd frame, RFC 8878 section 3.1.1."""
 
 READ_BYTES = 1 << 16
+
+OWNER_ONLY = 0o600
+"""Permissions of a new file: what was recorded may hold secrets."""
 
 
 @dataclass(slots=True)
@@ -76,14 +82,16 @@ class FrameWriter:
     """Appends lines to one file; a second writer of the same file is refused.
 
     `torn_bytes` tells how much of a torn tail was cut off on opening. Raises InputError where the
-    file is locked or damaged before its tail.
+    file is locked or damaged before its tail, OutputError where it cannot be written.
     """
 
     def __init__(self, file: Path) -> None:
         self.file = file
-        file.parent.mkdir(parents=True, exist_ok=True)
         self._compressor = zstandard.ZstdCompressor(level=3, write_checksum=True)
-        self._fd = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        with writing(file):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+            self._fd = os.open(file, flags, OWNER_ONLY)
         try:
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             self.torn_bytes = self._cut_torn_tail()
@@ -96,17 +104,31 @@ class FrameWriter:
             raise
 
     def append(self, line: bytes) -> None:
-        """Write one line, newline included, as one whole frame."""
+        """Write one line, newline included, as one whole frame. Raises OutputError, and leaves no
+        part of the frame behind, where the disk is full.
+        """
         frame = self._compressor.compress(line)
-        while frame:
-            frame = frame[os.write(self._fd, frame) :]
+        written = 0
+        try:
+            while written < len(frame):
+                written += os.write(self._fd, frame[written:])
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                os.ftruncate(self._fd, os.fstat(self._fd).st_size - written)
+            raise not_written(self.file, error) from None
 
     def close(self) -> None:
         """Flush to the disk and give the file free. May be called again."""
-        if self._fd >= 0:
-            os.fsync(self._fd)
-            os.close(self._fd)
-            self._fd = -1
+        if self._fd < 0:
+            return
+        fd, self._fd = self._fd, -1
+        try:
+            os.fsync(fd)
+        except OSError as error:
+            if error.errno != errno.EINVAL:  # what cannot be flushed, such as a device
+                raise not_written(self.file, error) from None
+        finally:
+            os.close(fd)
 
     def __enter__(self) -> Self:
         return self

@@ -1,6 +1,5 @@
 """Reading and writing canonical session files (``sessions.jsonl``)."""
 
-import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -10,6 +9,7 @@ import orjson
 
 from traces.errors import InputError
 from traces.message import Message
+from traces.output import whole_file
 from traces.record import json_line
 from traces.session import Header, Session
 from traces.turn import Turn
@@ -28,17 +28,15 @@ def session_lines(session: Session) -> Iterator[bytes]:
 
 
 def write_sessions(sessions: Iterable[Session], file: Path) -> int:
-    """Write a session file, whole or not at all; returns the number of sessions."""
-    partial = file.with_name(file.name + ".partial")
+    """Write a session file, whole or not at all; returns the number of sessions.
+
+    Raises OutputError where it cannot be written.
+    """
     count = 0
-    try:
-        with partial.open("wb") as out:
-            for session in sessions:
-                out.writelines(session_lines(session))
-                count += 1
-        os.replace(partial, file)
-    finally:
-        partial.unlink(missing_ok=True)
+    with whole_file(file) as part, part.open("wb") as out:
+        for session in sessions:
+            out.writelines(session_lines(session))
+            count += 1
     return count
 
 

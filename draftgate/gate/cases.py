@@ -14,6 +14,7 @@ from checks.case_writing import case_json, case_of_pair
 from checks.findings import ERROR, SPLIT_VARIANT, Finding
 from draftgate.gate.pairs import LivePair
 from draftgate.gate.split_case import SplitCases
+from traces.output import write_whole, writing
 from traces.redaction import Redactor
 
 MOST_PER_CODE = 20
@@ -55,10 +56,11 @@ def write_cases(
         else:
             case = case_of_pair(live[place], finding, by_place[place], redactor)
         if case is not None:
-            folder.mkdir(exist_ok=True)
+            with writing(folder):
+                folder.mkdir(exist_ok=True)
             name = _name(number, finding)
             text = json.dumps(case_json(case), ensure_ascii=False, indent=1)
-            (folder / name).write_text(text + "\n", encoding="utf-8")
+            write_whole(folder / name, text + "\n")
             written[number] = str(folder / name)
     return written
 

@@ -13,6 +13,7 @@ from draftgate.progress import Reporter
 from reports.html import render_html
 from reports.store import Store
 from reports.summary import read_summary
+from traces.output import write_whole
 
 
 def conclude(record: Record, reporter: Reporter) -> GateOutcome:
@@ -31,7 +32,7 @@ def conclude(record: Record, reporter: Reporter) -> GateOutcome:
     with Store.open(db, write=True) as store:
         store.load(run_tables(record, conclusion, counts, cases))
         summary = read_summary(store, record.folder.run)
-        report.write_text(render_html(store, summary), encoding="utf-8")
+        write_whole(report, render_html(store, summary))
     codes = Counter(f.code for f in conclusion.findings if f.severity == ERROR)
     return GateOutcome(
         run=record.folder.run,

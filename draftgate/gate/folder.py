@@ -18,6 +18,10 @@ from pathlib import Path
 
 from traces.errors import InputError
 from traces.journal import journal_path
+from traces.output import writing
+
+OWNER_ONLY = 0o700
+"""Permissions of a run's folder: what was recorded may hold secrets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,18 +35,20 @@ class RunFolder:
         """A fresh folder, named by time (UTC) and four random hex digits."""
         name = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
         folder = cls(output / "runs" / name)
-        folder.root.mkdir(parents=True)
+        with writing(folder.root):
+            folder.root.parent.mkdir(parents=True, exist_ok=True)
+            folder.root.mkdir(mode=OWNER_ONLY)
         return folder
 
     @classmethod
     def existing(cls, output: Path, run: str) -> "RunFolder":
         """The folder of run `run`; raises InputError with the ids there are."""
         folder = cls(output / "runs" / run)
-        if not folder.root.is_dir():
-            known = sorted(p.name for p in (output / "runs").glob("*")) or ["none"]
+        known = sorted(p.name for p in (output / "runs").glob("*") if p.is_dir())
+        if run not in known:  # so that neither `..` nor an empty name leads elsewhere
             raise InputError(
                 f"{folder.root}: there is no such run to resume",
-                f"runs that can be resumed: {', '.join(known[-5:])}",
+                f"runs that can be resumed: {', '.join(known[-5:]) or 'none'}",
             )
         return folder
 

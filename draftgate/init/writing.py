@@ -12,6 +12,7 @@ from draftgate.init.recordings import SeenSessions, look_at
 from draftgate.init.text import config_text
 from draftgate.init.wanted import Wanted
 from traces.errors import ConfigError
+from traces.output import write_whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +97,5 @@ def write_config(file: Path, wanted: Wanted, *, ask: bool, force: bool) -> Writt
     urls = {path: wanted.urls(path) for path in ("baseline", "candidate")}
     key = os.environ.get(wanted.api_key_env, "") if wanted.api_key_env else ""
     paths = ask_servers(urls, key) if ask and wanted.attached else SeenPaths()
-    try:
-        file.write_text(config_text(wanted, paths, sessions), encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(f"{file}: cannot be written ({error.strerror})") from error
+    write_whole(file, config_text(wanted, paths, sessions))
     return Written(file, wanted, paths, sessions)

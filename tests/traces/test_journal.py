@@ -1,8 +1,10 @@
 """The journal keeps every whole capture, whatever happens to its writer."""
 
+import errno
 import json
 import os
 import signal
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +16,7 @@ from hypothesis import strategies as st
 
 from traces.capture import Capture, CaptureKey
 from traces.capture_record import decode_record, encode_record
-from traces.errors import InputError
+from traces.errors import InputError, OutputError
 from traces.journal import JournalReader, JournalWriter, journal_path
 
 
@@ -184,3 +186,50 @@ def test_kill_9_loses_at_most_the_record_being_written(tmp_path: Path, root: Pat
         turns = [c.key.turn for c in JournalReader(file)][before:]
         assert turns == [str(n) for n in range(len(turns))]
         assert len(turns) >= acknowledged
+
+
+def test_a_full_disk_costs_the_record_being_written_and_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The system takes half of a frame and then refuses the rest."""
+    file = tmp_path / "j.jsonl.zst"
+    room = [10**9]
+    real = os.write
+
+    def write(fd: int, data: bytes) -> int:
+        if room[0] <= 0:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        written = real(fd, data[: room[0]])
+        room[0] -= written
+        return written
+
+    monkeypatch.setattr("traces.frames.os.write", write)
+    with JournalWriter(file) as writer:
+        writer.add(capture("t1"))
+        whole = file.stat().st_size
+        room[0] = 30
+        with pytest.raises(OutputError) as caught:
+            writer.add(capture("t2"))
+        assert str(caught.value) == f"{file}: cannot be written (No space left on device)"
+        assert "free some space" in caught.value.fix
+        assert file.stat().st_size == whole
+        room[0] = 10**9
+        writer.add(capture("t3"))
+    reader = JournalReader(file)
+    assert [c.key.turn for c in reader] == ["t1", "t3"]
+    assert reader.torn_bytes == 0
+
+
+def test_a_journal_is_its_owner_s_alone(tmp_path: Path) -> None:
+    """Recorded sessions hold secrets."""
+    file = tmp_path / "j.jsonl.zst"
+    JournalWriter(file).close()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_a_place_where_no_journal_can_be_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    file = tmp_path / "file" / "j.jsonl.zst"
+    with pytest.raises(OutputError, match="cannot be written") as caught:
+        JournalWriter(file)
+    assert str(file) in str(caught.value)
