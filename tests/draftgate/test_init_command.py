@@ -18,6 +18,7 @@ from recorded import write_sessions
 from draftgate.cli import run
 from draftgate.config import Config
 from draftgate.config_file import read_config
+from draftgate.doctor import Check
 from draftgate.init.toml_value import toml_value
 from draftgate.init.wanted import Wanted
 
@@ -26,7 +27,9 @@ Capture = pytest.CaptureFixture[str]
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Sessions in the current folder; what `doctor` says of vLLM is tested with `doctor`."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("draftgate.doctor._vllm", lambda: Check("vllm", "ok", "as installed"))
     write_sessions(tmp_path / "sessions.jsonl", 3, 2)
     return tmp_path
 
