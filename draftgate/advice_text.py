@@ -17,10 +17,11 @@ from draftgate.advising import Advice
 def print_advice(advice: Advice, console: Console, *, show_all: bool = False) -> None:
     """The recommendation, its slices, and the figures behind it."""
     told = advice.recommendation
+    arm = "" if advice.arm == "main" else f" arm {advice.arm}"
     share = "n/a" if advice.fallback is None else f"{advice.fallback:.0%}"
     console.print(
         Text(
-            f"run {advice.run}  k = {advice.ran}, concurrency {told.concurrency}, "
+            f"run {advice.run}{arm}  k = {advice.ran}, concurrency {told.concurrency}, "
             f"{share} of steps accept or draft nothing"
         )
     )

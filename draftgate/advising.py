@@ -1,4 +1,8 @@
-"""Advice about one stored run: its sums and times, read from the store and handed to the checks."""
+"""Advice about one stored run: its sums and times, read from the store and handed to the checks.
+
+A run gives one piece of advice per concurrency that it replayed: of its main arm, and of every
+further one whose servers ran as they will be used.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,23 +21,32 @@ DIMENSIONS = ("all", "template", "tool", "context", "boundary")
 POSITIONS = """
 select dimension::varchar as dimension, slice, session, position, reached, accepted
 from position_sums
-where run = $run and path = 'candidate' and arm = 'main' and list_contains($dimensions, dimension)
+where run = $run and path = 'candidate' and arm = $arm and list_contains($dimensions, dimension)
 order by dimension, slice, session, position
 """
 
 EMPTY = """
 select coalesce(sum(empty_steps), 0)::bigint as empty from step_sums
-where run = $run and path = 'candidate' and arm = 'main' and dimension = 'all'
+where run = $run and path = 'candidate' and arm = $arm and dimension = 'all'
+"""
+
+ARMS = """
+select 'main' as arm, coalesce(concurrency, 1) as concurrency from runs where run = $run
+union all by name
+select arm, concurrency from arms
+where run = $run and arm <> 'main' and prefix_cache and not small_kv
+  and len(coalesce(perturb, [])) = 0
+order by arm <> 'main', concurrency, arm
 """
 
 TIMES = """
 with last_attempts as (
-  select * from captures where run = $run and arm = 'main' and status = 200
+  select * from captures where run = $run and arm = $arm and status = 200
   qualify row_number() over (partition by path, session, turn order by attempt desc) = 1
 ),
 committed as (
   select path, session, turn, attempt, sum(committed) as committed, count(*) as drafting
-  from steps where run = $run and arm = 'main' and first_token is not null group by all
+  from steps where run = $run and arm = $arm and first_token is not null group by all
 )
 select c.session,
   sum(b.tpot_ms * (b.completion_tokens - 1)) as baseline_ms,
@@ -53,9 +66,10 @@ group by c.session order by c.session
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What one run says about its drafter. `ran` is the k that ran."""
+    """What one arm of a run says about its drafter. `ran` is the k that ran."""
 
     run: str
+    arm: str
     ran: int
     fallback: float | None
     predictions: tuple[Prediction, ...]
@@ -65,6 +79,7 @@ class Advice:
         """The machine-readable form."""
         return {
             "run": self.run,
+            "arm": self.arm,
             "num_speculative_tokens_run": self.ran,
             "fallback_ratio": self.fallback,
             "recommendation": self.recommendation.as_json(),
@@ -72,22 +87,34 @@ class Advice:
         }
 
 
-def advise(store: Store, name: str, seed: int = 0) -> Advice:
+def advise(store: Store, name: str, seed: int = 0) -> list[Advice]:
     """Advice about the run that `name` names: an id, a unique beginning of one, or ``last``.
 
-    Raises StoreError where the run is not there, drafted nothing that could be aligned, or has no
-    times of both paths.
+    That of the main arm comes first; a further arm with too little for advice is left out. Raises
+    StoreError where the run is not there, its main arm drafted nothing that could be aligned, or
+    has no times of both paths.
     """
     run = store.resolve(name)
-    (facts,) = store.rows("select coalesce(concurrency, 1) as n from runs where run = $1", [run])
-    sums = store.rows(POSITIONS, {"run": run, "dimensions": list(DIMENSIONS)})
+    main, *further = store.rows(ARMS, {"run": run})
+    found = [_advise(store, run, main["arm"], main["concurrency"], seed)]
+    for arm in further:
+        try:
+            found.append(_advise(store, run, arm["arm"], arm["concurrency"], seed))
+        except StoreError:
+            continue
+    return found
+
+
+def _advise(store: Store, run: str, arm: str, concurrency: int, seed: int) -> Advice:
+    of_arm = {"run": run, "arm": arm}
+    sums = store.rows(POSITIONS, {**of_arm, "dimensions": list(DIMENSIONS)})
     if not sums:
         raise StoreError(
             f"run {run}: no drafted position could be aligned with its token",
             "see `draftgate query unaligned`; the candidate needs a drafter and "
             "--per-request-spec-decode-metrics detailed",
         )
-    times = _times(store.rows(TIMES, {"run": run}), facts["n"])
+    times = _times(store.rows(TIMES, of_arm), concurrency)
     if not len(times.sums):
         raise StoreError(
             f"run {run}: no turn has a time per token on both paths",
@@ -95,8 +122,9 @@ def advise(store: Store, name: str, seed: int = 0) -> Advice:
         )
     ran = 1 + max(row["position"] for row in sums)
     found = tuple(predictions(_slices(sums, ran), times, seed=seed))
-    (empty,) = store.rows(EMPTY, {"run": run})
-    return Advice(run, ran, fallback_ratio([empty["empty"]], times), found, recommend(found, ran))
+    (empty,) = store.rows(EMPTY, of_arm)
+    fallback = fallback_ratio([empty["empty"]], times)
+    return Advice(run, arm, ran, fallback, found, recommend(found, ran))
 
 
 def _times(rows: Sequence[Mapping[str, Any]], concurrency: int) -> StepTimes:

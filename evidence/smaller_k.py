@@ -1,10 +1,11 @@
 """Does a run at k = 3 tell what a smaller k gives? `draftgate advise` first, then real runs.
 
     python -m evidence.smaller_k                # gates the embedded pair at k = 3, 2 and 1
-    python -m evidence.smaller_k --shown        # the table again, from the store that it kept
+    python -m evidence.smaller_k 2              # one of them again, beside what is stored
+    python -m evidence.smaller_k --shown        # none
 
 Greedy text is the same at every k, so the acceptance length is predicted of the very tokens that
-are then drafted again; only where steps begin differs. Prints the table of `docs/advice.md`.
+are then drafted again; only where steps begin differs. `docs/advice.md` holds what it printed.
 """
 
 import argparse
@@ -84,11 +85,11 @@ def main() -> int:
     """0 where every acceptance length that ran lies inside the interval predicted."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--shown", action="store_true", help="only show what is stored")
+    parser.add_argument("k", nargs="*", type=int, help="what to run, 3 first; default: all")
     parser.add_argument("--turns", type=int, default=TURNS, help="turns of each run")
     arguments = parser.parse_args()
-    if not arguments.shown:
-        for k in range(RAN, 0, -1):
-            gate_at(k, arguments.turns)
+    for k in () if arguments.shown else arguments.k or range(RAN, 0, -1):
+        gate_at(k, arguments.turns)
     with Store.open(HOME / "store.duckdb") as store:
         runs = {k: advise(store, run)[0] for k, run in latest(store).items()}
     comparisons = list(compared(runs))

@@ -15,15 +15,15 @@ from draftgate.answer_output import db_option
 def command(runs: tuple[str, ...], show_all: bool, as_json: bool, db: Path) -> int:
     """Recommend from the stored RUNS (default: the last) whether to enable the drafter.
 
-    Names the slices and the number of draft tokens that pay, with 95% intervals. Give one run per
-    concurrency. A number of draft tokens that did not run is a prediction, to be confirmed by a
-    run.
+    Names the slices and the number of draft tokens that pay, with 95% intervals, for every
+    concurrency that a run replayed (`gate --arms all`). A number of draft tokens that did not run
+    is a prediction, to be confirmed by a run.
     """
     from draftgate.advising import advise
     from reports.store import Store
 
     with Store.open(db) as store:
-        found = [advise(store, run) for run in runs or ("last",)]
+        found = [advice for run in runs or ("last",) for advice in advise(store, run)]
     if as_json:
         import json
 

@@ -5,8 +5,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from checks.advice import SliceCounts, StepTimes, predictions
+from checks.recommendation import recommend
+from draftgate.advising import Advice
 from draftgate.cli import run
 from reports.records import RunTables
 from reports.store import Store
@@ -17,11 +21,13 @@ ACCEPTED = [2] * 30 + [1] * 15 + [0] * 15
 Row = dict[str, Any]
 
 
-def exchange(name: str, session: str, accepted: list[int], step_ms: float) -> dict[str, list[Row]]:
+def exchange(
+    name: str, session: str, accepted: list[int], step_ms: float, arm: str = "main"
+) -> dict[str, list[Row]]:
     """The candidate's rows of one session, and both captures; baseline steps take 10 ms."""
     tokens = 1 + sum(a + 1 for a in accepted)
     tpot = step_ms * len(accepted) / max(1, tokens - 1)
-    key = {"run": name, "arm": "main", "session": session, "turn": "t0", "attempt": 0}
+    key = {"run": name, "arm": arm, "session": session, "turn": "t0", "attempt": 0}
     capture = {**key, "status": 200, "ended": "done", "completion_tokens": tokens}
     candidate = {**key, "path": "candidate"}
     steps, positions, at = [], [], 1
@@ -45,12 +51,20 @@ def exchange(name: str, session: str, accepted: list[int], step_ms: float) -> di
     }
 
 
-def stored(folder: Path, accepted: list[int], step_ms: float) -> Path:
+def stored(
+    folder: Path, accepted: list[int], step_ms: float, further: dict[str, Row] | None = None
+) -> Path:
+    """A run of four sessions alike; `further` holds the facts of more arms, and their `step_ms`."""
     name, sessions = "run-1", [f"s{i}" for i in range(4)]
-    rows: dict[str, list[Row]] = {"captures": [], "steps": [], "draft_positions": []}
+    rows: dict[str, list[Row]] = {"captures": [], "steps": [], "draft_positions": [], "arms": []}
+    pace = {"main": step_ms}
+    for arm, told in (further or {}).items():
+        pace[arm] = told.pop("step_ms")
+        rows["arms"].append({"run": name, "arm": arm, **told})
     for session in sessions:
-        for table, new in exchange(name, session, accepted, step_ms).items():
-            rows[table] += new
+        for arm, ms in pace.items():
+            for table, new in exchange(name, session, accepted, ms, arm).items():
+                rows[table] += new
     facts: Row = {"run": name, "started_at": datetime(2026, 1, 1, tzinfo=UTC), "concurrency": 4}
     facts |= {"verdict": "pass", "reasons": [], "tool_version": "0"}
     turns = [
@@ -117,3 +131,53 @@ def test_what_cannot_be_advised_about(tmp_path: Path, capsys: pytest.CaptureFixt
     db = stored(tmp_path / "empty", [], 15.0)
     assert run(["advise", "--db", str(db)]) == 2
     assert "no drafted position could be aligned" in capsys.readouterr().err
+
+
+def test_every_concurrency_of_a_run_has_its_advice(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """At 16 sessions a step costs 3: 2.25 / 3 at k = 2. Other arms are no servers of daily use."""
+    curve = {"prefix_cache": True, "small_kv": False, "perturb": []}
+    further = {
+        "c16": {**curve, "concurrency": 16, "step_ms": 30.0},
+        "cold": {**curve, "concurrency": 4, "prefix_cache": False, "step_ms": 30.0},
+        "small-kv": {**curve, "concurrency": 4, "small_kv": True, "step_ms": 30.0},
+        "date-line": {**curve, "concurrency": 4, "perturb": ["date_line"], "step_ms": 30.0},
+    }
+    db = stored(tmp_path, ACCEPTED, 15.0, further)
+    assert run(["advise", "--json", "--db", str(db)]) == 0
+    found = json.loads(capsys.readouterr().out)["advice"]
+    told = {(a["arm"], a["recommendation"]["concurrency"]): a["recommendation"] for a in found}
+    assert set(told) == {("main", 4), ("c16", 16)}
+    assert told["main", 4]["enable"] is True
+    assert told["c16", 16]["enable"] is False
+    best = told["c16", 16]["speedup"]
+    assert best["value"] == pytest.approx(1.75 / 2)
+    assert best["low"] <= best["value"] <= best["high"] < 1
+    assert run(["advise", "--db", str(db)]) == 0
+    said = capsys.readouterr().out
+    assert "run run-1 arm c16  k = 2, concurrency 16" in said
+    assert "Leave it off" in said
+
+
+def test_a_smaller_k_is_held_against_its_own_run() -> None:
+    """The script behind the table of docs/advice.md: k = 1 predicted of a run at 3, and run."""
+    from evidence import smaller_k
+
+    def advice(k: int, accepted: list[list[float]]) -> Advice:
+        sessions = tuple(f"s{i}" for i in range(len(accepted)))
+        hits = np.array(accepted) * 1000
+        reached = np.hstack([np.full((len(sessions), 1), 1000.0), hits[:, :-1]])
+        counts = SliceCounts("all", "all", sessions, reached, hits)
+        row = [10_000.0, 1000.0, 10_000.0 * (1 + k / 10), 1000.0, 1000.0]
+        times = StepTimes(4, sessions, np.tile(row, (len(sessions), 1)))
+        found = tuple(predictions([counts], times))
+        return Advice(f"k{k}", "main", k, 0.0, found, recommend(found, k))
+
+    at_three = advice(3, [[0.5, 0.3, 0.1], [0.6, 0.3, 0.1], [0.7, 0.3, 0.1]])
+    near, far = advice(1, [[0.6]] * 3), advice(1, [[0.1]] * 3)
+    same, one = smaller_k.compared({3: at_three, 1: near})
+    assert smaller_k.agrees(same)
+    assert smaller_k.agrees(one)
+    assert one.row.startswith("| 1 | 1.600 [1.352, 1.848] | 1.600 [1.600, 1.600] | 1.455 ")
+    assert not smaller_k.agrees(list(smaller_k.compared({3: at_three, 1: far}))[1])
