@@ -7,19 +7,23 @@ The `[policy]` table of ``draftgate.toml`` sets them::
     severity = { CHUNK_STALL = "info" }
 """
 
+import difflib
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field, field_validator, model_validator
+
+from checks.config_table import ConfigTable
+from checks.findings import CODES, ERROR, INVALIDATING
 
 Share = Annotated[float, Field(gt=0, lt=1)]
-Nat = Annotated[float, Field(gt=0)]
+Nat = Annotated[float, Field(gt=0, le=100)]
+"""A difference of log probabilities; e^100 is beyond any two tokens of one model."""
+Multiple = Annotated[float, Field(ge=1, le=100)]
 Severity = Literal["error", "warning", "info"]
 
 
-class Policy(BaseModel):
+class Policy(ConfigTable):
     """`[policy]`: what counts as equal, and how sure the gate must be before it says so."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     rate_margin: Share = Field(
         1e-4,
@@ -56,12 +60,12 @@ class Policy(BaseModel):
     noisy_limit: Nat = Field(
         0.5, description="regret (nat) at that quantile above which no single token condemns"
     )
-    noise_ratio: Annotated[float, Field(ge=1)] = Field(
+    noise_ratio: Multiple = Field(
         2.0,
         description="exceedance rate allowed in multiples of the baseline's own; verifying k+1 "
         "rows at once rounds otherwise than decoding one",
     )
-    noise_scale: Annotated[float, Field(ge=1)] = Field(
+    noise_scale: Multiple = Field(
         2.0,
         description="how much larger than the baseline's the candidate's rounding may be before a "
         "rate fails; at twice the scale, rate(g > x) is 2 rate(g > x / 2) of the baseline",
@@ -90,10 +94,12 @@ class Policy(BaseModel):
     icc_exceedances: int = Field(
         10, ge=2, description="fewest such exceedances for a clustering estimate"
     )
-    default_deff: Annotated[float, Field(ge=1)] = Field(
+    default_deff: Multiple = Field(
         2.0, description="design effect of clustering where it cannot be estimated"
     )
-    bootstrap_samples: int = Field(2000, ge=200, description="resamples of sessions per interval")
+    bootstrap_samples: int = Field(
+        2000, ge=200, le=1_000_000, description="resamples of sessions per interval"
+    )
     argmax_tolerance: Nat = Field(
         1e-5, description="nat by which a greedy token may lie below its own path's best (float32)"
     )
@@ -148,3 +154,30 @@ class Policy(BaseModel):
     severity: dict[str, Severity] = Field(
         default_factory=dict, description="severity of a finding code in place of its default"
     )
+
+    @field_validator("severity")
+    @classmethod
+    def _severities_can_be(cls, severity: dict[str, Severity]) -> dict[str, Severity]:
+        for code, level in severity.items():
+            if code not in CODES:
+                near = difflib.get_close_matches(code.upper(), CODES, n=1, cutoff=0.5)
+                hint = f"did you mean {near[0]}?" if near else "docs/findings.md lists every code"
+                raise ValueError(f"there is no code {code}; {hint}")
+            if code in INVALIDATING and level != ERROR:
+                raise ValueError(
+                    f"{code} cannot be {level}: it says that the run compared nothing, and a "
+                    "verdict on it would rest on nothing; mend its cause"
+                )
+        return severity
+
+    @model_validator(mode="after")
+    def _bounds_are_in_order(self) -> "Policy":
+        if self.hard_floor > self.hard_ceiling:
+            raise ValueError(
+                f"hard_floor ({self.hard_floor:g}) is above hard_ceiling ({self.hard_ceiling:g})"
+            )
+        if self.soft_floor > self.hard_floor:
+            raise ValueError(
+                f"soft_floor ({self.soft_floor:g}) is above hard_floor ({self.hard_floor:g})"
+            )
+        return self

@@ -24,32 +24,21 @@ A path is launched from `[server]` unless it names `urls`; then it is attached.
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
+from checks.config_table import ConfigTable
 from checks.policy import Policy
+from replay.url import server_root
+from traces.errors import ConfigError
 from traces.perturbation import PERTURBATIONS
 
-
-class Section(BaseModel):
-    """A table of the file: frozen, and an unknown key is an error."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    @field_validator("*")
-    @classmethod
-    def _no_nul(cls, value: Any) -> Any:
-        """No path, name or flag of the system can hold a NUL character."""
-        texts = value if isinstance(value, tuple) else (value,)
-        if any(isinstance(text, str) and "\0" in text for text in texts):
-            raise ValueError("holds a NUL character")
-        return value
-
+A_WEEK_S = 7 * 24 * 3600.0
 
 OWN_ARMS = frozenset({"main", "aa", "plain", "verify", "candidate", "baseline"})
 """Names that the gate's own arms and comparisons have."""
 
 
-class ArmSection(Section):
+class ArmSection(ConfigTable):
     """`[[arms]]`: a further arm: some of the turns again, on both paths, under another load."""
 
     name: str = Field(
@@ -57,7 +46,10 @@ class ArmSection(Section):
         description="what reports, journals and the store call it",
     )
     concurrency: int | None = Field(
-        None, ge=1, description="sessions replayed side by side; default is `run.concurrency`"
+        None,
+        ge=1,
+        le=10_000,
+        description="sessions replayed side by side; default is `run.concurrency`",
     )
     share: float = Field(
         0.25,
@@ -113,7 +105,7 @@ class ArmSection(Section):
         return self
 
 
-class RunSection(Section):
+class RunSection(ConfigTable):
     """`[run]`: what is replayed, how hard, and where the results go."""
 
     sessions: tuple[str, ...] = Field(
@@ -122,13 +114,15 @@ class RunSection(Section):
     output: str = Field(".draftgate", description="folder for journals, server logs and case files")
     db: str = Field("draftgate.duckdb", description="the DuckDB store")
     report: str = Field("", description="HTML report; default is report.html in the run's folder")
-    concurrency: int = Field(4, ge=1, description="sessions replayed side by side, on each path")
+    concurrency: int = Field(
+        4, ge=1, le=10_000, description="sessions replayed side by side, on each path"
+    )
     order: Literal["together", "in-turn"] = Field(
         "in-turn",
         description="`in-turn` starts the candidate, ends it, then the baseline (one model fits); "
         "`together` keeps both servers up",
     )
-    max_tokens: int = Field(1024, ge=1, description="most output tokens of a turn")
+    max_tokens: int = Field(1024, ge=1, lt=2**31, description="most output tokens of a turn")
     max_sessions: int | None = Field(None, ge=1, description="replay at most so many sessions")
     max_turns: int | None = Field(None, ge=1, description="replay at most so many turns in all")
     plain_share: float = Field(
@@ -149,8 +143,10 @@ class RunSection(Section):
         description="noise floor in verify shape: a third server that drafts and accepts nothing "
         "(vLLM on a GPU, launched paths); `auto` where `policy.noise_tails` is heavy",
     )
-    seed: int = Field(0, description="seed of every random draw of the judgement")
-    timeout_s: float = Field(600, gt=0, description="longest wait for one turn, in seconds")
+    seed: int = Field(0, ge=0, lt=2**63, description="seed of every random draw of the judgement")
+    timeout_s: float = Field(
+        600, gt=0, le=A_WEEK_S, description="longest wait for one turn, in seconds"
+    )
     tool_parser: str = Field(
         "",
         description="tool-call parser the output's markup is written for; default is the "
@@ -169,7 +165,7 @@ class RunSection(Section):
     redact: bool = Field(True, description="replace secrets in case files and reports")
 
 
-class ServerSection(Section):
+class ServerSection(ConfigTable):
     """`[server]`: the vLLM server both launched paths share."""
 
     model: str = Field("", description="model folder or name; empty where both paths are attached")
@@ -177,15 +173,27 @@ class ServerSection(Section):
     flags: tuple[str, ...] = Field((), description="vLLM flags of both paths")
     env: dict[str, str] = Field(default_factory=dict, description="environment of both paths")
     python: str = Field("", description="Python that runs vLLM; default is the one running now")
-    start_timeout_s: float = Field(600, gt=0, description="longest wait for a server to be healthy")
+    start_timeout_s: float = Field(
+        600, gt=0, le=A_WEEK_S, description="longest wait for a server to be healthy"
+    )
 
 
-class PathSection(Section):
+class PathSection(ConfigTable):
     """`[baseline]`: attached by `urls`, or launched from `[server]`."""
 
     urls: tuple[str, ...] = Field((), description="base URLs of running servers; a session sticks")
     api_key_env: str = Field("", description="environment variable that holds the API key")
     flags: tuple[str, ...] = Field((), description="further vLLM flags of this path alone")
+
+    @field_validator("urls")
+    @classmethod
+    def _urls_can_be_asked(cls, urls: tuple[str, ...]) -> tuple[str, ...]:
+        for url in urls:
+            try:
+                server_root(url)
+            except ConfigError as error:
+                raise ValueError(f"{error}; {error.fix}") from None
+        return urls
 
 
 class CandidateSection(PathSection):
@@ -196,13 +204,13 @@ class CandidateSection(PathSection):
     )
 
 
-class ReferenceSection(Section):
+class ReferenceSection(ConfigTable):
     """`[reference]`: a stored run whose acceptance profile this run is compared with."""
 
     run: str = Field("", description="run id in the store, or `last` for the newest passed run")
 
 
-class Config(Section):
+class Config(ConfigTable):
     """The whole file."""
 
     run: RunSection = RunSection()

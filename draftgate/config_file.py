@@ -2,17 +2,18 @@
 
 import difflib
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
 from draftgate.config import Config
+from draftgate.overrides import Overrides
 from traces.errors import ConfigError
 
 
-def read_config(path: Path, overrides: dict[str, dict[str, Any]] | None = None) -> Config:
+def read_config(path: Path, overrides: Overrides | None = None) -> Config:
     """The configuration in `path`, with `overrides` (section -> key -> value) laid over it.
 
     Raises ConfigError, naming the file and each wrong key, for a file that is missing, is not
@@ -26,9 +27,21 @@ def read_config(path: Path, overrides: dict[str, dict[str, Any]] | None = None) 
         ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: not valid TOML: {error}", "mend the line named") from None
-    for section, values in (overrides or {}).items():
-        data.setdefault(section, {}).update(values)
-    return parse_config(data, str(path))
+    except OSError as error:
+        raise ConfigError(
+            f"{path}: cannot be read ({error.strerror})", "name a configuration file with -c"
+        ) from None
+    return parse_config(laid_over(data, overrides or {}), str(path))
+
+
+def laid_over(data: Mapping[str, Any], overrides: Overrides) -> dict[str, Any]:
+    """The tables with some keys given otherwise; what is no table is left for the error."""
+    merged = dict(data)
+    for section, values in overrides.items():
+        table = merged.get(section, {})
+        if isinstance(table, Mapping):
+            merged[section] = {**table, **values}
+    return merged
 
 
 def parse_config(data: dict[str, Any], origin: str) -> Config:
@@ -48,6 +61,8 @@ def _problem(error: dict[str, Any]) -> tuple[str, str]:
     """(what is wrong, how to mend it) of one pydantic error."""
     location = [str(part) for part in error["loc"]]
     where = ".".join(location) or "file"
+    if error["type"] == "model_type":
+        return f"{where}: is no table", f"write it as `[{where}]`, with its keys below"
     if error["type"] != "extra_forbidden":
         return f"{where}: {str(error['msg']).removeprefix('Value error, ')}", ""
     known = list(_names_at(location[:-1]))

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from draftgate.config import Config
-from draftgate.config_file import parse_config, read_config
+from draftgate.config_file import laid_over, parse_config, read_config
 from draftgate.overrides import Overrides
 
 
@@ -17,7 +17,4 @@ def config_of(
     if isinstance(given, (str, PathLike)):
         return read_config(Path(fspath(given)), overrides)
     tables = given.model_dump(exclude_unset=True) if isinstance(given, Config) else given
-    merged = {**tables}
-    for section, values in overrides.items():
-        merged[section] = {**tables.get(section, {}), **values}
-    return parse_config(merged, "configuration")
+    return parse_config(laid_over(tables, overrides), "configuration")

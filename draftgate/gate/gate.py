@@ -24,7 +24,7 @@ from draftgate.gate.further import judge_arm
 from draftgate.gate.interruption import resumable
 from draftgate.gate.noise_tails import settle_noise_tails
 from draftgate.gate.outcome import GateOutcome
-from draftgate.gate.paths import PATHS, OpenPath, open_paths
+from draftgate.gate.paths import PATHS, OpenPath, check_reachable, open_paths
 from draftgate.gate.plan import Plan, make_plan
 from draftgate.gate.questions import Questioner, scorer_method
 from draftgate.gate.record import Record
@@ -48,6 +48,7 @@ def run_gate(config: Config, reporter: Reporter, resume: str | None = None) -> G
     captured until then is kept.
     """
     started = datetime.now(UTC)
+    check_reachable(config)
     plan = make_plan(config)
     folder = _folder(config, resume)
     reporter.note(f"run {folder.run}: {len(plan.sessions)} sessions, {plan.turns} turns to replay")

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -33,6 +34,21 @@ class OpenPath:
         """Raise ServerError with the log's last lines if a launched server has died."""
         if self.server is not None:
             self.server.check_alive()
+
+
+def check_reachable(config: Config, names: Sequence[str] = PATHS) -> None:
+    """Raise ConfigError, before anything else is done, for a key that is not in the environment,
+    and for a Python that is not there.
+    """
+    for name in names:
+        section = section_of(config, name)
+        if section.urls:
+            _api_key(name, section)
+        elif config.server.python and shutil.which(config.server.python) is None:
+            raise ConfigError(
+                f"path {name}: there is no Python at {config.server.python} (server.python)",
+                "name the Python of an environment that has vLLM, or take `python` out",
+            )
 
 
 def section_of(config: Config, name: str) -> PathSection:
@@ -99,17 +115,17 @@ def _open(config: Config, name: str, server: Server | None) -> OpenPath:
     if server is not None:
         return OpenPath(name, (server.url,), server.spec.model_name, server=server)
     section = section_of(config, name)
-    api_key = _api_key(section)
+    api_key = _api_key(name, section)
     model = config.server.served_model_name or asyncio.run(_served_model(section.urls, api_key))
     return OpenPath(name, section.urls, model, api_key)
 
 
-def _api_key(section: PathSection) -> str:
+def _api_key(name: str, section: PathSection) -> str:
     if not section.api_key_env:
         return ""
     if section.api_key_env not in os.environ:
         raise ConfigError(
-            f"environment variable {section.api_key_env} (api_key_env) is not set",
+            f"environment variable {section.api_key_env} ({name}.api_key_env) is not set",
             f"export {section.api_key_env}=…, or take `api_key_env` out",
         )
     return os.environ[section.api_key_env]

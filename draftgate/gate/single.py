@@ -8,7 +8,7 @@ from draftgate.config import Config
 from draftgate.gate.collection import Collector
 from draftgate.gate.folder import RunFolder
 from draftgate.gate.interruption import resumable
-from draftgate.gate.paths import open_paths
+from draftgate.gate.paths import check_reachable, open_paths
 from draftgate.gate.plan import Plan, make_plan
 from draftgate.progress import Reporter
 
@@ -38,6 +38,7 @@ class Replayed:
 
 def replay_path(config: Config, name: str, reporter: Reporter, resume: str | None) -> Replayed:
     """Replay the sessions of `config` through path `name`, arm ``main``."""
+    check_reachable(config, [name])
     plan = make_plan(config)
     output = Path(config.run.output)
     folder = RunFolder.new(output) if resume is None else RunFolder.existing(output, resume)

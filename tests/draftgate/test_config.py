@@ -1,10 +1,14 @@
 """`draftgate.toml`: right values are read, and each mistake is named with its mend."""
 
+import json
 from pathlib import Path
 
 import pytest
 
+from checks.findings import CODES
+from draftgate.cli import run
 from draftgate.config_file import read_config
+from draftgate.config_source import config_of
 from traces.errors import ConfigError
 
 GOOD = """
@@ -77,3 +81,116 @@ def test_a_mistake_is_named(tmp_path: Path, text: str, message: str, fix: str) -
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no such configuration file"):
         read_config(tmp_path / "none.toml")
+
+
+NONSENSE = [
+    # (section, line, what the message says)
+    ("run", "concurrency = true", "run.concurrency: is true, which only a switch can be"),
+    ("run", "max_turns = false", "run.max_turns: is false"),
+    ("run", "timeout_s = inf", "run.timeout_s: "),
+    ("run", "timeout_s = nan", "run.timeout_s: "),
+    ("run", "timeout_s = 1e300", "run.timeout_s: "),
+    ("run", "plain_share = true", "run.plain_share: is true"),
+    ("run", "concurrency = 1000000", "run.concurrency: "),
+    ("run", "max_tokens = 99999999999", "run.max_tokens: "),
+    ("run", "seed = -5", "run.seed: "),
+    ("run", "seed = 99999999999999999999999", "run.seed: "),
+    ("run", 'output = "a\\u0000b"', "run.output: holds a NUL character"),
+    ("run", 'sessions = ["a\\u0000b"]', "run.sessions: holds a NUL character"),
+    ("run", 'sessions = "abc"', "run.sessions: "),
+    ("server", "start_timeout_s = inf", "server.start_timeout_s: "),
+    ("policy", "rate_margin = nan", "policy.rate_margin: "),
+    ("policy", "hard_factor = inf", "policy.hard_factor: "),
+    ("policy", "noise_ratio = inf", "policy.noise_ratio: "),
+    ("policy", "hard_ceiling = 1e308", "policy.hard_ceiling: "),
+    ("policy", "acceptance_floor = nan", "policy.acceptance_floor: "),
+    ("policy", "bootstrap_samples = 1000000000000", "policy.bootstrap_samples: "),
+    ("policy", "hard_floor = 5.0", "policy: hard_floor (5) is above hard_ceiling (4)"),
+    ("policy", "soft_floor = 50.0", "policy: soft_floor (50) is above hard_floor (1)"),
+    ("policy", 'severity = { CONTENT_DIF = "info" }', "did you mean CONTENT_DIFF?"),
+    ("policy", 'severity = { content_diff = "info" }', "did you mean CONTENT_DIFF?"),
+    ("policy", 'severity = { QQQQ = "info" }', "docs/findings.md lists every code"),
+    ("policy", 'severity = { CONTENT_DIFF = "loud" }', "policy.severity.CONTENT_DIFF: "),
+    ("policy", 'severity = { PATHS_DIFFER = "info" }', "PATHS_DIFFER cannot be info"),
+    ("policy", 'severity = { NO_DRAFTS = "warning" }', "NO_DRAFTS cannot be warning"),
+    ("policy", 'severity = { CONTROL_NOT_CAUGHT = "info" }', "CONTROL_NOT_CAUGHT cannot be"),
+    ("baseline", 'urls = ["not a url"]', "baseline.urls: 'not a url' is no http(s) URL"),
+    ("baseline", 'urls = ["http://b:8000", "ftp://x"]', "baseline.urls: 'ftp://x' is no"),
+    ("baseline", 'urls = [""]', "baseline.urls: '' is no http(s) URL"),
+    ("baseline", 'urls = ["http://"]', "baseline.urls: 'http://' is no http(s) URL"),
+    ("baseline", 'urls = ["http://b:99999999"]', "baseline.urls: 'http://b:99999999' is no"),
+    ("baseline", 'urls = ["http://b:port"]', "baseline.urls: 'http://b:port' is no"),
+    ("baseline", 'urls = ["http://u:pw@b"]', "baseline.urls: the URL of b carries a user name"),
+]
+
+
+@pytest.mark.parametrize(("section", "line", "message"), NONSENSE)
+def test_a_value_that_cannot_be_meant_is_named(
+    tmp_path: Path, section: str, line: str, message: str
+) -> None:
+    key = line.split(" ")[0]
+    text = "\n".join(row for row in GOOD.splitlines() if not row.startswith(f"{key} ="))
+    text += f"\n[{section}]\n" if f"[{section}]" not in text else ""
+    file = _write(tmp_path, text.replace(f"[{section}]", f"[{section}]\n{line}"))
+    with pytest.raises(ConfigError) as caught:
+        read_config(file)
+    assert message in str(caught.value), caught.value
+    assert "pw@" not in str(caught.value)
+
+
+def test_every_severity_but_the_set_up_s_can_be_lowered(tmp_path: Path) -> None:
+    codes = sorted(CODES.keys() - {"PATHS_DIFFER", "CONTROL_NOT_CAUGHT", "NO_DRAFTS"})
+    levels = ", ".join(f'{code} = "info"' for code in codes)
+    config = read_config(_write(tmp_path, GOOD + f"severity = {{ {levels} }}\n"))
+    assert config.policy.severity == dict.fromkeys(codes, "info")
+    same = read_config(_write(tmp_path, GOOD + 'severity = { PATHS_DIFFER = "error" }\n'))
+    assert same.policy.severity == {"PATHS_DIFFER": "error"}
+
+
+@pytest.mark.parametrize("section", ["run", "server", "policy", "candidate"])
+@pytest.mark.parametrize("value", ["[1]", '"x"', "5", "true"])
+def test_a_table_that_is_none_is_named_even_where_an_option_is_laid_over_it(
+    tmp_path: Path, section: str, value: str
+) -> None:
+    file = _write(tmp_path, f"{section} = {value}\n")
+    with pytest.raises(ConfigError, match=f"{section}: is no table") as caught:
+        read_config(file, {section: {"concurrency": 2}})
+    assert f"[{section}]" in caught.value.fix
+    with pytest.raises(ConfigError, match=f"{section}: is no table"):
+        config_of({section: 5}, {section: {"concurrency": 2}})
+
+
+def test_a_folder_or_an_unreadable_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"cannot be read \(Is a directory\)"):
+        read_config(tmp_path)
+
+
+@pytest.mark.parametrize("verb", [["gate"], ["replay", "--path", "baseline"]])
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            '[baseline]\nurls = ["http://b"]\napi_key_env = "NO_SUCH_KEY_HERE"\n'
+            '[candidate]\nurls = ["http://c"]\n',
+            "environment variable NO_SUCH_KEY_HERE (baseline.api_key_env) is not set",
+        ),
+        (
+            '[server]\nmodel = "m"\npython = "/nope/python"\n'
+            '[candidate]\nspeculative_config = { method = "ngram" }\n',
+            "path baseline: there is no Python at /nope/python (server.python)",
+        ),
+    ],
+)
+def test_what_a_path_lacks_is_said_before_any_session_is_read(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    verb: list[str],
+    text: str,
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    _write(tmp_path, text + '[run]\nsessions = ["none.jsonl"]\n')
+    assert run([*verb, "--json"]) == 2
+    assert json.loads(capsys.readouterr().out)["error"] == message
+    assert [p.name for p in tmp_path.iterdir()] == ["draftgate.toml"]
