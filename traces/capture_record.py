@@ -72,7 +72,7 @@ def encode_json(value: Any) -> bytes:
         return json.dumps(value, separators=(",", ":")).encode()
 
 
-def decode_json(data: bytes) -> Any:
+def decode_json(data: bytes | str) -> Any:
     """What `encode_json` wrote."""
     try:
         return orjson.loads(data)

@@ -11,11 +11,11 @@ What a chunk may hold is in `traces.wire_chunk`. Both `delta.reasoning` and the 
 `delta.reasoning_content` are read. Only choice 0 is read: the gate asks for `n: 1`.
 """
 
-import json
 from collections.abc import Iterable
 from typing import Any
 
 from traces.capture import Capture
+from traces.capture_record import decode_json
 from traces.reassembly_calls import CallAssembler
 from traces.reassembly_tokens import tokens_of_choice
 from traces.response import Chunk, Response, Speculation, Token, Usage
@@ -77,7 +77,7 @@ def response_of_chunks(
 
 def _chunk(data: str) -> dict[str, Any] | None:
     try:
-        chunk = json.loads(data)
+        chunk = decode_json(data)
     except (ValueError, RecursionError):
         return None
     return chunk if isinstance(chunk, dict) else None

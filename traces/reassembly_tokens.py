@@ -8,6 +8,7 @@ in JSON; an entry without the key had no score.
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 
 from msgspec import UNSET
 
@@ -33,7 +34,7 @@ def tokens_of_choice(ids: Sequence[int] | None, entries: Sequence[WireToken] | N
 def _token(token_id: int | None, entry: WireToken | None) -> Token:
     if entry is None:
         return Token(id=token_id)
-    written_id, text = _name(entry)
+    written_id, text = _name(entry.token)
     return Token(
         id=token_id if token_id is not None else written_id,
         text=text if text is not None else _text_of_bytes(entry.bytes),
@@ -43,14 +44,14 @@ def _token(token_id: int | None, entry: WireToken | None) -> Token:
 
 
 def _alternative(entry: WireAlternative) -> TopLogprob:
-    written_id, text = _name(entry)
+    written_id, text = _name(entry.token)
     score = _score(entry)
     return TopLogprob(id=written_id, text=text, logprob=math.nan if score is None else score)
 
 
-def _name(entry: WireToken | WireAlternative) -> tuple[int | None, str | None]:
-    """(id, text) as far as the entry's `token` tells."""
-    text = entry.token
+@lru_cache(maxsize=1 << 16)
+def _name(text: str | None) -> tuple[int | None, str | None]:
+    """(id, text) as far as the entry's `token` tells; an output names few tokens, many times."""
     if text is not None and text.startswith(PREFIX):
         digits = text[len(PREFIX) :]
         if digits.isdecimal() and len(digits) <= LONGEST_ID:
