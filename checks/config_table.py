@@ -1,6 +1,6 @@
 """A table of the configuration file, as strict as its reader needs it."""
 
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
 
@@ -13,10 +13,8 @@ class ConfigTable(BaseModel):
     @field_validator("*", mode="before")
     @classmethod
     def _true_is_no_number(cls, value: Any, info: ValidationInfo) -> Any:
-        if (
-            isinstance(value, bool)
-            and cls.model_fields[info.field_name or ""].annotation is not bool
-        ):
+        wanted = cls.model_fields[info.field_name or ""].annotation
+        if isinstance(value, bool) and {wanted, *get_args(wanted)} & {int, float}:
             raise ValueError(f"is {str(value).lower()}, which only a switch can be")
         return value
 
