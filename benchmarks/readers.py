@@ -1,31 +1,31 @@
 """How fast recordings are imported, per format, against plain orjson parsing of the same bytes.
 
-    python benchmarks/readers.py traces/samples ../shared/sessions
-    python benchmarks/readers.py traces/samples --folder-mb 2048
+    python -m benchmarks.readers                                    made-up conversations
+    python -m benchmarks.readers traces/samples ../shared/sessions  recorded files
 
-The second form fills a folder with copies up to that size, imports it in a process of its own, and
-reports that process's peak memory. Times are CPU seconds, the best of `ROUNDS`; files are in the
-page cache.
+Made-up conversations are measured with messages of about 1 kB, as agents write them, and of about
+5 kB. Times are CPU seconds, the best of `ROUNDS`; files are in the page cache.
 """
 
 import argparse
-import resource
-import shutil
-import subprocess
-import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import orjson
 
+from benchmarks.spellings import SPELLINGS, conversations
 from traces.importer import import_files
 
-ROUNDS = 3
-LEAST_BYTES = 20_000
-"""Smaller files measure the start-up of a reader, not its speed."""
+ROUNDS = 5
+LEAST_BYTES = 100_000
+"""Smaller files measure what opening a file costs (0.2 ms), not the speed of its reader."""
+
+LENGTHS = (1, 5)
+BYTES = 2_000_000
+"""Size of a made-up file, about."""
 
 
 def parse_plainly(file: Path) -> None:
@@ -58,56 +58,53 @@ def best(action: Callable[[Path], None], files: list[Path]) -> float:
     return min(times)
 
 
-def by_format(folders: list[Path]) -> dict[str, list[Path]]:
+def speeds(files: list[Path]) -> tuple[float, float]:
+    """MB/s of importing and of plain parsing; the latter 0 where the files are no JSON."""
+    size = sum(file.stat().st_size for file in files) / 1e6
+    is_json = all(file.open("rb").read(1) in (b"{", b"[") for file in files)
+    return size / best(import_one, files), size / best(parse_plainly, files) if is_json else 0
+
+
+def made_up(folder: Path) -> Iterable[tuple[str, list[list[Path]]]]:
+    """The files of every spelling, one per length of messages."""
+    for name, spelling in SPELLINGS.items():
+        files = []
+        for length in LENGTHS:
+            if spelling.repeats:
+                talks = conversations(7, 12 // length + 1, 12, length)
+            elif spelling.many:
+                talks = conversations(7, 20, 40 // length, length)
+            else:
+                talks = conversations(7, 1, 800 // length, length)
+            files.append([folder / f"{name}-{length}"])
+            files[-1][0].write_bytes(spelling.write(talks))
+        yield name, files
+
+
+def recorded(folders: list[Path]) -> Iterable[tuple[str, list[list[Path]]]]:
     """The files large enough to measure, by the format they are in."""
     found: dict[str, list[Path]] = defaultdict(list)
     for file in import_files(folders):
-        path = Path(file.file)
-        if file.format and path.stat().st_size >= LEAST_BYTES and path.suffix != ".parquet":
-            found[file.format].append(path)
-    return found
-
-
-def measure(folders: list[Path]) -> None:
-    """Print one line per format."""
-    print(f"{'format':16} {'files':>5} {'MB':>7} {'MB/s':>7} {'orjson MB/s':>12} {'ratio':>6}")
-    for name, files in sorted(by_format(folders).items()):
-        size = sum(file.stat().st_size for file in files) / 1e6
-        importing, parsing = best(import_one, files), best(parse_plainly, files)
-        print(
-            f"{name:16} {len(files):5} {size:7.2f} {size / importing:7.1f}"
-            f" {size / parsing:12.1f} {importing / parsing:6.1f}"
-        )
-
-
-def measure_folder(folders: list[Path], megabytes: int) -> None:
-    """Fill a folder with copies, import it in another process, print its speed and peak memory."""
-    sources = [path for files in by_format(folders).values() for path in files]
-    with tempfile.TemporaryDirectory() as name:
-        written, number = 0, 0
-        while written < megabytes * 1e6:
-            source = sources[number % len(sources)]
-            shutil.copyfile(source, Path(name) / f"{number:06}-{source.name}")
-            written += source.stat().st_size
-            number += 1
-        code = "import sys; from benchmarks.readers import import_one as f; f(sys.argv[1])"
-        subprocess.run([sys.executable, "-c", code, name], check=True)
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    speed = written / 1e6 / (used.ru_utime + used.ru_stime)
-    peak = used.ru_maxrss / 1024
-    print(f"{number} files, {written / 1e6:.0f} MB: {speed:.1f} MB/s, {peak:.0f} MB peak")
+        if file.format and Path(file.file).stat().st_size >= LEAST_BYTES:
+            found[file.format].append(Path(file.file))
+    for name, files in sorted(found.items()):
+        yield name, [files]
 
 
 def main() -> None:
-    """Parse the arguments and measure."""
+    """Print a line per format."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folders", nargs="+", type=Path)
-    parser.add_argument("--folder-mb", type=int, help="fill a folder of this size and import it")
+    parser.add_argument("folders", nargs="*", type=Path, help="recorded files to measure instead")
     given = parser.parse_args()
-    if given.folder_mb:
-        measure_folder(given.folders, given.folder_mb)
-    else:
-        measure(given.folders)
+    with tempfile.TemporaryDirectory() as name:
+        rows = recorded(given.folders) if given.folders else made_up(Path(name))
+        for title, sizes in rows:
+            shown = []
+            for files in sizes:
+                importing, parsing = speeds(files)
+                ratio = f"{parsing / importing:.1f}" if parsing else "n/a"
+                shown.append(f"{importing:4.0f} | {parsing:4.0f} | {ratio:>4}")
+            print(f"| {title:15} | {' | '.join(shown)} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ def as_table(report: Mapping[str, Any]) -> str:
 
 def _not_used(file: Mapping[str, Any]) -> str:
     if file.get("reason"):
-        return str(file["reason"])
+        return "; ".join(filter(None, (file["reason"], file.get("fix"))))
     return _counts(file["skipped"])
 
 

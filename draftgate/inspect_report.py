@@ -41,6 +41,8 @@ def _file_lines(file: Mapping[str, Any]) -> list[str]:
     lines = [f"{file['file']}  [{file['format'] or 'unknown format'}]"]
     if file.get("reason"):
         lines.append(f"  nothing to replay: {file['reason']}")
+        if file.get("fix"):
+            lines.append(f"  fix: {file['fix']}")
         if file["format"] is None:
             if file["scores"]:
                 lines.append(f"  {'looked like':<15} {_names(file['scores'])}")

@@ -96,7 +96,8 @@ class ImportedFile:
         }
         if self.ledger.unlisted:
             entry["warnings_unlisted"] = self.ledger.unlisted
-        return entry | ({"reason": self.reason} if self.reason else {})
+        told = {"reason": self.reason, "fix": self.fix}
+        return entry | {key: words for key, words in told.items() if words}
 
 
 def import_files(

@@ -99,22 +99,17 @@ def make_message(
     rows: Iterable[int] = (),
 ) -> Message:
     """A message named by its content. `rows` does not enter the name; everything else does."""
-    parts = ((Text(text=content),) if content else ()) if isinstance(content, str) else content
-    parts, calls = tuple(parts), tuple(tool_calls)
-    name = (
-        role,
-        origin,
-        reasoning or None,
-        tool_call_id,
-        is_error,
-        [(part.type, _content_of(part)) for part in parts],
-        [(call.id, call.name, call.arguments_json, call.arg_kind) for call in calls],
-    )
+    if isinstance(content, str):
+        content = (Text(text=content),) if content else ()
+    parts, calls, reasoning = tuple(content), tuple(tool_calls), reasoning or None
+    said = [(part.type, _content_of(part)) for part in parts]
+    asked = [(call.id, call.name, call.arguments_json, call.arg_kind) for call in calls]
+    name = orjson.dumps((role, origin, reasoning, tool_call_id, is_error, said, asked))
     return Message(
-        mid=hashlib.sha256(orjson.dumps(name)).hexdigest()[:16],
+        mid=hashlib.sha256(name).hexdigest()[:16],
         role=role,
         content=parts,
-        reasoning=reasoning or None,
+        reasoning=reasoning,
         tool_calls=calls,
         tool_call_id=tool_call_id,
         is_error=is_error,

@@ -12,7 +12,7 @@ import msgspec
 import orjson
 
 
-class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
     """Keys that a record does not know are an error."""
 
     def replaced(self, **values: Any) -> Self:

@@ -27,6 +27,9 @@ SYMBOLIC = re.compile(
 """Values that only stand for a secret, such as ``<token>`` or ``$TOKEN``."""
 
 
+TOO_DEEP = '{"draftgate":"nesting too deep to redact"}'
+
+
 class Redactor:
     """Call it on a text. `counts` gives the replacements made, by kind."""
 
@@ -55,6 +58,12 @@ class Redactor:
 
     def json_text(self, text: str) -> str:
         """JSON text, redacted as a whole and in its strings; still JSON afterwards."""
+        try:
+            return self._json_text(text)
+        except (RecursionError, TypeError):
+            return TOO_DEEP
+
+    def _json_text(self, text: str) -> str:
         parsed = orjson.loads(text)
         shown = self(text)
         try:

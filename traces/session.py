@@ -112,7 +112,7 @@ class Header(Record, frozen=True, kw_only=True, tag_field="record", tag="session
         return Session(**known, messages=messages, turns=tuple(turns))
 
 
-class Session(Header, frozen=True, kw_only=True, dict=True, tag_field="record", tag="session"):
+class Session(Header, frozen=True, kw_only=True, dict=True, gc=True):
     """One recorded session; `messages` and `turns` are lines of their own in the file."""
 
     messages: Mapping[str, Message] = msgspec.field(default_factory=dict)

@@ -437,3 +437,106 @@ def test_request_bodies_ask_for_an_answer(tmp_path: Path) -> None:
     request = chat_request(session, session.turns[1])
     assert (request["max_tokens"], request["tool_choice"]) == (5, choice)
     assert texts(request["messages"])[-1] == "user: more"
+
+
+LLM_HISTORY = """
+TO LLM 2026-01-05T09:00:00
+-------
+SYSTEM be brief
+SYSTEM 
+SYSTEM really
+-------
+USER TO LLM 2026-01-05T09:00:00
+USER -------
+LLM RESPONSE 2026-01-05T09:00:05
+ASSISTANT one
+TO LLM 2026-01-05T09:01:00
+-------
+SYSTEM be brief
+SYSTEM 
+SYSTEM really
+-------
+USER TO LLM 2026-01-05T09:00:00
+USER -------
+-------
+ASSISTANT one
+-------
+USER text: with
+an image
+LLM RESPONSE 2026-01-05T09:01:09
+ASSISTANT two
+TO LLM 2026-01-05T09:02:00
+-------
+USER other
+LLM RESPONSE 2026-01-05T09:02:01
+ASSISTANT 
+"""
+
+
+def test_the_log_of_what_aider_sent(tmp_path: Path) -> None:
+    file, sessions = read(tmp_path, LLM_HISTORY.encode())
+    check_file(file, sessions)
+    assert file.format == "aider-llm-history"
+    assert file.skipped == {"before_first_prompt": 1}
+    first, second = sessions
+    system, asked = "system: be brief\n\nreally", "user: TO LLM 2026-01-05T09:00:00\n-------"
+    assert prompts_of(first) == [
+        [system, asked],
+        [system, asked, "assistant: one", "user: text: with\nan image"],
+    ]
+    assert [turn.fidelity for turn in first.turns] == ["rebuilt", "rebuilt"]
+    output = first.output(first.turns[1])
+    assert output is not None
+    assert output.text == "two"
+    assert second.turns[0].skip_reason == "response_empty"
+
+
+def vllm_line(level: str, words: str) -> bytes:
+    return f"(APIServer pid=7) {level} 01-05 09:00:00 [request_logger.py:66] {words}".encode()
+
+
+def test_requests_in_the_log_of_a_vllm_server(tmp_path: Path) -> None:
+    tool = {"type": "function", "function": {"name": "ls", "parameters": {"type": "object"}}}
+    said = [{"role": "user", "content": "go\u2028on"}]
+    body = {"model": "m", "messages": said, "tools": [tool], "temperature": 0.5}
+    longer = [*said, {"role": "assistant", "content": "one"}, {"role": "user", "content": "more"}]
+    written = json.dumps(body, ensure_ascii=False)
+    file, (session,) = read(
+        tmp_path,
+        b"\n".join(
+            [
+                vllm_line("INFO", "Started server process"),
+                vllm_line("DEBUG", f"Request a JSON body: {written}"),
+                vllm_line("INFO", "Received request chatcmpl-a: params: SamplingParams(n=1)"),
+                vllm_line("INFO", "Generated response chatcmpl-a: output: 'one', finish_reason: x"),
+                vllm_line(
+                    "DEBUG", f"Request b JSON body: {json.dumps({**body, 'messages': longer})}"
+                ),
+                vllm_line("DEBUG", f"Request c JSON body: {written[:60]}"),
+            ]
+        ),
+    )
+    check_file(file, [session])
+    assert file.format == "vllm-log"
+    assert file.skipped == {
+        "other_log_line": 2,
+        "request_body_cut": 1,
+        "request_without_messages": 1,
+    }
+    assert prompts_of(session) == [
+        ["user: go\u2028on"],
+        ["user: go\u2028on", "assistant: one", "user: more"],
+    ]
+    request = chat_request(session, session.turns[0])
+    assert (request["model"], request["temperature"], len(request["tools"])) == ("m", 0.5, 1)
+
+
+def test_a_vllm_log_without_bodies_says_what_is_missing(tmp_path: Path) -> None:
+    prompt = "Received request cmpl-a: prompt: '<|im_start|>user', params: SamplingParams(n=1)"
+    file, sessions = read(tmp_path, vllm_line("INFO", prompt))
+    check_file(file, sessions)
+    assert file.format == "vllm-log"
+    assert file.reason is not None
+    assert "without request bodies" in file.reason
+    assert file.fix is not None
+    assert "VLLM_LOGGING_LEVEL=DEBUG" in file.fix

@@ -14,8 +14,8 @@ from traces.readers.intake import Intake
 from traces.readers.items import Answer, Item, Result, Said
 from traces.readers.json_text import embedded
 from traces.readers.reader import share
+from traces.readers.sample import Sample
 from traces.readers.shapes import items, mapping, mappings, text, text_or_none
-from traces.readers.source import Sample
 from traces.readers.tags import scalar_tags
 from traces.readers.tools import recorded_tools
 from traces.readers.transcript import add_thread
@@ -27,6 +27,7 @@ class Adp:
 
     format: ClassVar[str] = "adp"
     unsupported: ClassVar[str | None] = None
+    keys: ClassVar[frozenset[str]] = frozenset({"content"})
 
     def match(self, sample: Sample) -> float:
         """Rows whose content are objects with a ``class_``."""

@@ -17,12 +17,13 @@ from traces.readers.builder import SessionBuilder
 from traces.readers.content import content_parts
 from traces.readers.intake import Intake
 from traces.readers.items import Answer, Item, Said
-from traces.readers.source import Sample
+from traces.readers.sample import Sample
 from traces.readers.transcript import add_thread
 from traces.session import Session
 
-START = re.compile(r"^# aider chat started at (.+?)\s*$")
-USER, TOOL, FENCE = "#### ", "> ", re.compile(r"^\s*(?:```|~~~)")
+START = re.compile(r"^# aider chat started at (.+?)\s*$", re.MULTILINE)
+START_WORDS = "# aider chat started at "
+USER, TOOL, FENCES = "#### ", "> ", ("```", "~~~")
 
 
 class Aider:
@@ -30,10 +31,13 @@ class Aider:
 
     format: ClassVar[str] = "aider"
     unsupported: ClassVar[str | None] = None
+    keys: ClassVar[frozenset[str]] = frozenset()
 
     def match(self, sample: Sample) -> float:
         """Text with a start line."""
-        return float(any(START.match(line) for line in sample.head.split("\n")))
+        if sample.document is not None or START_WORDS not in sample.head:
+            return 0.0
+        return float(bool(START.search(sample.head)))
 
     def read(self, intake: Intake) -> Iterator[Session]:
         """One session per start line."""
@@ -41,7 +45,7 @@ class Aider:
         with intake.source.open() as stream:
             for number, raw in enumerate(stream, 1):
                 line = raw.decode("utf-8", errors="replace").rstrip("\r\n")
-                started = START.match(line)
+                started = START.match(line) if line.startswith(START_WORDS) else None
                 if started:
                     if page is not None:
                         yield from page.sessions()
@@ -73,7 +77,7 @@ class _Page:
             kind, said = "user", line.removeprefix(USER).rstrip()
         else:
             return False
-        if kind == "assistant" and FENCE.match(line):
+        if kind == "assistant" and line.lstrip().startswith(FENCES):
             self.in_fence = not self.in_fence
         if not self.blocks or self.blocks[-1][0] != kind:
             if kind == "assistant" and not said.strip():

@@ -1,15 +1,37 @@
-"""Arguments of recorded tool calls: JSON objects, free text, or neither."""
+"""Recorded tool calls, whose arguments are JSON objects, free text, or neither."""
 
 from typing import Any
 
+import msgspec
 import orjson
 
-from traces.message import ToolCall
+from traces.message import ArgKind, ToolCall
 from traces.readers.json_text import dump
 from traces.readers.shapes import text
 
 
-def tool_call(call_id: Any, name: Any, arguments: Any) -> ToolCall:
+class Call(msgspec.Struct, gc=False):
+    """A call as a reader found it: its arguments parsed, and as the JSON that will be kept."""
+
+    id: str
+    name: str
+    arguments: dict[str, Any]
+    arguments_json: str
+    kind: ArgKind = "json"
+    raw: str | None = None
+
+    def recorded(self) -> ToolCall:
+        """The call as part of a message."""
+        return ToolCall(
+            id=self.id,
+            name=self.name,
+            arguments_json=self.arguments_json,
+            arg_kind=self.kind,
+            arguments_raw=self.raw,
+        )
+
+
+def tool_call(call_id: Any, name: Any, arguments: Any) -> Call:
     """A call whose `arguments` are an object, or a string that should hold one.
 
     A string that parses to an object is kept as written; an empty one means no arguments. All else
@@ -17,36 +39,31 @@ def tool_call(call_id: Any, name: Any, arguments: Any) -> ToolCall:
     """
     call_id, name = text(call_id) or "call", text(name) or "unknown"
     if isinstance(arguments, dict):
-        return ToolCall(id=call_id, name=name, arguments_json=dump(arguments))
+        return Call(call_id, name, arguments, dump(arguments))
     if arguments is None or (isinstance(arguments, str) and not arguments.strip()):
-        return ToolCall(id=call_id, name=name, arguments_json="{}")
+        return Call(call_id, name, {}, "{}")
     if not isinstance(arguments, str):
-        return _wrapped(call_id, name, dump(arguments), invalid=True)
+        return _wrapped(call_id, name, dump(arguments), "invalid")
     try:
         parsed = orjson.loads(arguments)
     except orjson.JSONDecodeError:
-        return _wrapped(call_id, name, arguments, invalid=True)
+        return _wrapped(call_id, name, arguments, "invalid")
     if isinstance(parsed, str):
         return tool_call(call_id, name, _object_or(parsed, arguments))
     if not isinstance(parsed, dict):
-        return _wrapped(call_id, name, arguments, invalid=True)
-    return ToolCall(id=call_id, name=name, arguments_json=arguments)
+        return _wrapped(call_id, name, arguments, "invalid")
+    return Call(call_id, name, parsed, arguments)
 
 
-def freeform_call(call_id: Any, name: Any, given: Any) -> ToolCall:
+def freeform_call(call_id: Any, name: Any, given: Any) -> Call:
     """A call of a tool that takes text, such as a grammar tool."""
     raw = given if isinstance(given, str) else dump(given)
-    return _wrapped(text(call_id) or "call", text(name) or "unknown", raw, invalid=False)
+    return _wrapped(text(call_id) or "call", text(name) or "unknown", raw, "freeform")
 
 
-def _wrapped(call_id: str, name: str, raw: str, *, invalid: bool) -> ToolCall:
-    return ToolCall(
-        id=call_id,
-        name=name,
-        arguments_json=dump({"input": raw}),
-        arg_kind="invalid" if invalid else "freeform",
-        arguments_raw=raw,
-    )
+def _wrapped(call_id: str, name: str, raw: str, kind: ArgKind) -> Call:
+    arguments = {"input": raw}
+    return Call(call_id, name, arguments, dump(arguments), kind, raw)
 
 
 def _object_or(inner: str, otherwise: str) -> Any:

@@ -17,8 +17,8 @@ from traces.readers.content import content_parts
 from traces.readers.intake import Intake
 from traces.readers.items import Answer, Item, Result, Said
 from traces.readers.reader import share
+from traces.readers.sample import Sample
 from traces.readers.shapes import integer, items, mapping, mappings, text, text_or_none
-from traces.readers.source import Sample
 from traces.readers.tags import scalar_tags
 from traces.readers.tools import recorded_tools
 from traces.readers.transcript import add_thread
@@ -31,6 +31,7 @@ class Atif:
 
     format: ClassVar[str] = "atif"
     unsupported: ClassVar[str | None] = None
+    keys: ClassVar[frozenset[str]] = frozenset({"schema_version"})
 
     def match(self, sample: Sample) -> float:
         """Objects with steps, an agent, and a schema version 1.x or ATIF-v1.x."""

@@ -2,16 +2,16 @@
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import msgspec
-import orjson
 
-from traces.message import Message, ToolCall
+from traces.message import Message
 from traces.readers.intake import Intake
+from traces.readers.items import Answer
 from traces.readers.payloads import Outcome, payloads
+from traces.readers.thread import Thread
 from traces.readers.tools import ObservedTools
 from traces.session import Parent, Session, Source, SourceWarning, Stats, System, Tool, Toolset
 from traces.turn import Fidelity, Restart, Turn
@@ -39,15 +39,22 @@ class SessionBuilder:
     unanswered: int = 0
     orphans: int = 0
     _messages: dict[str, Message] = field(default_factory=dict)
-    _turns: list[dict[str, Any]] = field(default_factory=list)
+    _turns: list[Turn] = field(default_factory=list)
     _toolsets: dict[str, Toolset] = field(default_factory=dict)
-    _last: dict[str, tuple[str, list[str]]] = field(default_factory=dict)
+    _offered: tuple[str, Toolset | None] = ("", None)
+    _threads: dict[str, Thread] = field(default_factory=dict)
     _warnings: list[SourceWarning] = field(default_factory=list)
 
     def add(self, message: Message) -> str:
         """Store a message; returns its name."""
-        self._messages.setdefault(message.mid, message)
-        return message.mid
+        return self._messages.setdefault(message.mid, message).mid
+
+    def add_again(self, message: Message, rows: tuple[int, ...]) -> str:
+        """Store a message that other sessions may hold too, as read from `rows` for this one."""
+        known = self._messages.get(message.mid)
+        if known is None:
+            known = self._messages[message.mid] = message.replaced(rows=rows)
+        return known.mid
 
     def message(self, mid: str) -> Message:
         """A stored message."""
@@ -60,13 +67,22 @@ class SessionBuilder:
 
     def toolset(self, tools: Sequence[Tool]) -> str:
         """Store tools that the source recorded; returns their name."""
-        toolset = Toolset(provenance="recorded", tools=tuple(tools))
-        return self._store(toolset)
+        return self.offer(Toolset(provenance="recorded", tools=tuple(tools)))
 
-    def _store(self, toolset: Toolset) -> str:
+    def offer(self, toolset: Toolset) -> str:
+        """Store a toolset; returns its name."""
+        if toolset is self._offered[1]:
+            return self._offered[0]
         name = hashlib.sha256(msgspec.json.encode(toolset)).hexdigest()[:12]
-        self._toolsets.setdefault(name, toolset)
+        self._offered = name, self._toolsets.setdefault(name, toolset)
         return name
+
+    def thread(self, name: str = "main") -> Thread:
+        """The thread of that name, a new one if there is none yet."""
+        found = self._threads.get(name)
+        if found is None:
+            found = self._threads[name] = Thread(name)
+        return found
 
     @property
     def turn_count(self) -> int:
@@ -75,69 +91,70 @@ class SessionBuilder:
 
     def turn(
         self,
-        prefix: Sequence[str],
+        thread: Thread,
+        answer: Answer,
         output: Message | None,
         *,
         fidelity: Fidelity,
-        thread: str = "main",
         restart: Restart = "rewritten",
         outcomes: Sequence[Outcome | None] = (),
-        **facts: Any,
-    ) -> str:
-        """Add the turn that answered `prefix` with `output`; returns its id.
+        tool_wait_ms: float | None = None,
+    ) -> None:
+        """Add the turn in which `answer`, whose message is `output`, answered the thread's prompt.
 
-        `restart` is the reason recorded if the prefix does not continue the thread's last turn;
-        `facts` are further fields of `Turn`.
+        Without an output it is a prompt whose answer was not recorded. `restart` is the reason
+        recorded if the prompt does not continue the thread's last turn.
         """
-        turn_id = f"t{len(self._turns):04d}"
-        base, before = self._last.get(thread, (None, []))
-        keep = _common(before, prefix)
+        index = len(self._turns)
+        turn_id = f"t{index:04d}"
         why: Restart | None = None
-        if base is None:
+        if thread.last is None:
             why = "copied" if restart == "copied" else "start"
-        elif keep < len(before):
+        elif thread.kept < thread.size:
             why = restart
-        skip_reason = facts.pop("skip_reason", None) or self._unusable(prefix)
-        calls = output.tool_calls if output else ()
-        arguments = [orjson.loads(call.arguments_json) for call in calls]
-        diffs, commands = payloads(calls, arguments, outcomes)
-        for call, names in zip(calls, arguments, strict=True):
-            self.observed.add(call, names)
-        self._turns.append(
-            {
-                "turn_id": turn_id,
-                "index": len(self._turns),
-                "thread": thread,
-                "base": base,
-                "keep": keep,
-                "added": tuple(prefix[keep:]),
-                "restart": why,
-                "fidelity": fidelity,
-                "output": None if output is None else self.add(output),
-                "replayable": skip_reason is None,
-                "skip_reason": skip_reason,
-                "diffs": diffs,
-                "shells": commands,
-                **facts,
-            }
+        skip_reason = answer.skip_reason
+        if skip_reason is None and not thread.has_user(self._messages):
+            skip_reason = NO_USER
+        diffs, shells = payloads(answer.calls, outcomes) if answer.calls else ((), ())
+        for call in answer.calls:
+            self.observed.add(call)
+        turn = Turn(
+            turn_id=turn_id,
+            index=index,
+            thread=thread.name,
+            base=thread.last,
+            keep=thread.kept,
+            added=tuple(thread.mids[thread.kept :]),
+            restart=why,
+            fidelity=fidelity,
+            output=None if output is None else self.add(output),
+            reasoning=answer.state,
+            finish_reason=answer.finish_reason,
+            replayable=skip_reason is None,
+            skip_reason=skip_reason,
+            model=answer.model,
+            toolset=answer.toolset,
+            sampling=answer.sampling,
+            usage=answer.usage,
+            times=answer.times,
+            tool_wait_ms=tool_wait_ms,
+            diffs=diffs,
+            shells=shells,
+            response_id=answer.response_id,
+            rows=answer.rows,
         )
-        own = [] if output is None else [output.mid]
-        self._last[thread] = turn_id, [*prefix, *own]
-        return turn_id
-
-    def _unusable(self, prefix: Sequence[str]) -> str | None:
-        if any(self._messages[mid].role == "user" for mid in prefix):
-            return None
-        return NO_USER
+        self._turns.append(turn.replaced(**answer.facts) if answer.facts else turn)
+        thread.answered(turn_id, output)
 
     def build(self) -> Session:
         """The finished session."""
-        if any(turn.get("toolset") is None for turn in self._turns):
-            name = self._store(self.observed.toolset())
-            for turn in self._turns:
-                turn["toolset"] = turn.get("toolset") or name
-        turns = tuple(Turn(**turn) for turn in self._turns)
-        calls = sum(len(self._calls(turn)) for turn in turns)
+        unnamed = [turn for turn in self._turns if turn.toolset is None]
+        if unnamed:
+            name = self.offer(self.observed.toolset())
+            for turn in unnamed:
+                # Nobody has seen these turns yet; the tools observed are known only now.
+                msgspec.structs.force_setattr(turn, "toolset", name)
+        turns = tuple(self._turns)
         return Session(
             session_id=self._identity(turns),
             source=self._source(),
@@ -152,7 +169,7 @@ class SessionBuilder:
             stats=Stats(
                 turns=len(turns),
                 replayable=sum(turn.replayable for turn in turns),
-                tool_calls=calls,
+                tool_calls=self._calls(turns),
                 messages=len(self._messages),
                 unanswered=self.unanswered,
                 orphans=self.orphans,
@@ -161,8 +178,8 @@ class SessionBuilder:
             turns=turns,
         )
 
-    def _calls(self, turn: Turn) -> tuple[ToolCall, ...]:
-        return self._messages[turn.output].tool_calls if turn.output else ()
+    def _calls(self, turns: Iterable[Turn]) -> int:
+        return sum(len(self._messages[turn.output].tool_calls) for turn in turns if turn.output)
 
     def _source(self) -> Source:
         return Source(
@@ -191,14 +208,3 @@ class SessionBuilder:
             return System(name=name, provenance="missing")
         digest = hashlib.sha256(first.text.encode()).hexdigest()
         return System(sha256=digest, name=name, provenance="recorded")
-
-
-def _common(before: Sequence[str], now: Sequence[str]) -> int:
-    """How many leading entries are equal."""
-    size = len(before)
-    if list(now[:size]) == before:
-        return size
-    for position, (left, right) in enumerate(zip(before, now, strict=False)):
-        if left != right:
-            return position
-    return min(size, len(now))

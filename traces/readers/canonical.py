@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 
 from traces.readers.intake import Intake
 from traces.readers.reader import share
+from traces.readers.sample import Sample
 from traces.readers.shapes import mapping, text
-from traces.readers.source import Sample
 from traces.session import Session
 from traces.session_file import parse_sessions
 
@@ -18,6 +18,7 @@ class Canonical:
 
     format: ClassVar[str] = "draftgate"
     unsupported: ClassVar[str | None] = None
+    keys: ClassVar[frozenset[str]] = frozenset({"schema"})
 
     def match(self, sample: Sample) -> float:
         """Rows that say which record they are, the first one with the schema."""

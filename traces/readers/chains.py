@@ -10,12 +10,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from traces.readers.builder import SessionBuilder
-from traces.readers.exchange import Exchange, prompt_key
+from traces.readers.exchange import Exchange
 from traces.readers.intake import Intake
-from traces.readers.shapes import items
-from traces.readers.tools import recorded_tools
+from traces.readers.items import Answer, Result
+from traces.readers.repeated import Told
+from traces.readers.tools import RepeatedTools
 from traces.readers.transcript import history_ids
 from traces.session import Session
+from traces.turn import Fidelity
 
 MAX_OPEN = 200
 """Sessions kept open at once, to bound memory; the one unused for longest is finished first."""
@@ -30,12 +32,19 @@ class _Open:
     threads: int = 0
 
 
-def chained(exchanges: Iterable[Exchange], intake: Intake, tool: str | None) -> Iterator[Session]:
+def chained(
+    exchanges: Iterable[Exchange],
+    intake: Intake,
+    tool: str | None,
+    *,
+    fidelity: Fidelity = "exact",
+) -> Iterator[Session]:
     """The sessions of a log, each when it is finished."""
     sessions: dict[str, _Open] = {}
     unnamed: dict[int, str] = {}
+    tools = RepeatedTools()
     for number, exchange in enumerate(exchanges):
-        hashes = chained_hashes(prompt_key(exchange.prompt))
+        hashes = chained_hashes([entry.key for entry in exchange.prompt])
         name = exchange.session or _longest(hashes, unnamed) or f"unnamed {number}"
         found = sessions.pop(name, None)
         if found is None:
@@ -45,7 +54,7 @@ def chained(exchanges: Iterable[Exchange], intake: Intake, tool: str | None) -> 
         sessions[name] = found
         if exchange.session is None:
             unnamed[hashes[-1] if hashes else 0] = name
-        _add(found, exchange, hashes)
+        _add(found, exchange, hashes, tools, fidelity)
         if len(sessions) > MAX_OPEN:
             oldest = next(iter(sessions))
             yield sessions.pop(oldest).builder.build()
@@ -58,7 +67,7 @@ def chained_hashes(key: Sequence[str]) -> list[int]:
     """A hash for every beginning of `key`; equal beginnings have equal hashes."""
     hashes, last = [], 0
     for name in key:
-        last = hash((last, int(name, 16)))
+        last = hash((last, name))
         hashes.append(last)
     return hashes
 
@@ -67,21 +76,49 @@ def _longest(hashes: Sequence[int], known: dict[int, str]) -> str | None:
     return next((known[value] for value in reversed(hashes) if value in known), None)
 
 
-def _add(session: _Open, exchange: Exchange, hashes: Sequence[int]) -> None:
+def _add(
+    session: _Open,
+    exchange: Exchange,
+    hashes: Sequence[int],
+    tools: RepeatedTools,
+    fidelity: Fidelity,
+) -> None:
     builder = session.builder
-    thread = _longest(hashes, session.ends)
-    if thread is None:
-        thread = f"sidechain:{session.threads}" if session.threads else "main"
+    name = _longest(hashes, session.ends)
+    if name is None:
+        name = f"sidechain:{session.threads}" if session.threads else "main"
         session.threads += 1
-    session.ends = {key: name for key, name in session.ends.items() if name != thread}
-    session.ends[hashes[-1] if hashes else 0] = thread
-    prefix = history_ids(builder, exchange.prompt)
-    toolset = builder.toolset(recorded_tools(items(exchange.tools)))
-    if exchange.answer is None:
-        builder.turn(
-            prefix, None, fidelity="exact", thread=thread, toolset=toolset, rows=(exchange.row,)
-        )
-        return
-    exchange.answer.toolset = toolset
-    facts = exchange.answer.turn_facts()
-    builder.turn(prefix, exchange.answer.message(), fidelity="exact", thread=thread, **facts)
+    session.ends = {key: other for key, other in session.ends.items() if other != name}
+    session.ends[hashes[-1] if hashes else 0] = name
+    thread = builder.thread(name)
+    thread.replace(_prompt_ids(builder, exchange))
+    answer = exchange.answer or Answer(rows=(exchange.row,))
+    answer.toolset = builder.offer(tools.read(exchange.tools))
+    answer.model = answer.model or exchange.model
+    answer.facts |= exchange.facts
+    output = None if exchange.answer is None else answer.message()
+    builder.turn(thread, answer, output, fidelity=fidelity)
+
+
+def _prompt_ids(builder: SessionBuilder, exchange: Exchange) -> list[str]:
+    """The names of the prompt's messages, which are stored if they are new."""
+    if not _in_call_order(exchange.prompt):
+        return history_ids(builder, [entry.item for entry in exchange.prompt])
+    rows = (exchange.row,)
+    return [builder.add_again(entry.message, rows) for entry in exchange.prompt]
+
+
+def _in_call_order(prompt: Sequence[Told]) -> bool:
+    """Whether every result stands behind its answer, in the order of the calls."""
+    waiting: list[str] = []
+    for entry in prompt:
+        item = entry.item
+        if isinstance(item, Answer):
+            waiting = [call.id for call in item.calls]
+        elif isinstance(item, Result):
+            if item.call_id not in waiting:
+                return False
+            del waiting[: waiting.index(item.call_id) + 1]
+        else:
+            waiting = []
+    return True

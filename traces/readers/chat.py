@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from traces.blobs import BlobStore
-from traces.message import Role, ToolCall
-from traces.readers.arguments import tool_call
+from traces.message import Role
+from traces.readers.arguments import Call, tool_call
 from traces.readers.content import Parts, content_parts, joined
 from traces.readers.items import Answer, Item, Result, Rows, Said
 from traces.readers.json_text import dump
@@ -43,11 +43,13 @@ REASONING_BLOCKS = frozenset({"thinking", "reasoning", "redacted_thinking"})
 class ChatReader:
     """Reads the messages of one conversation in order.
 
-    It keeps the calls that still wait for a result, to pair results that name no call by position.
+    It keeps the calls that still wait for a result, to pair results that name no call by position;
+    `guesses` counts the ids that were not in the message itself.
     """
 
     blobs: BlobStore
-    _waiting: list[ToolCall] = field(default_factory=list)
+    guesses: int = 0
+    _waiting: list[Call] = field(default_factory=list)
     _made: int = 0
 
     def items(self, messages: Any, rows: Rows = ()) -> list[Item]:
@@ -57,51 +59,42 @@ class ChatReader:
     def message(self, message: dict[str, Any], rows: Rows = ()) -> list[Item]:
         """The items of one message: a response, or results followed by what was said."""
         named = text(message.get("role")) or text(message.get("from"))
-        role = ROLES.get(named.lower())
+        role = ROLES.get(named) or ROLES.get(named.lower())
         if role is None:
             return []
-        content = next(
-            (
-                message[key]
-                for key in ("content", "parts", "value", "text")
-                if message.get(key) is not None
-            ),
-            None,
-        )
-        if role == "system" and content is None:
-            content = message.get("system_prompt")
+        content = message.get("content")
+        if content is None:
+            content = _other_content(message, role)
         if named == "function_call":
             return [self._share_gpt_call(content, rows)]
         if role == "assistant":
-            return [self._answer(message, content, rows)]
+            return [self.answer(message, content, rows)]
         if role == "tool":
             return [self._result(message, content, rows)]
-        return self._said(role, content, rows)
+        return self.said(role, content, rows)
 
-    def _answer(self, message: dict[str, Any], content: Any, rows: Rows) -> Answer:
+    def answer(self, message: dict[str, Any], content: Any, rows: Rows) -> Answer:
+        """A response; `content` is that of `message`, whatever its key is called."""
         answer = Answer(rows=rows, response_id=text_or_none(message.get("id")))
-        rest = []
-        for block in items(content) if isinstance(content, list) else [content]:
-            kind = text(mapping(block).get("type"))
-            if kind in CALL_BLOCKS:
+        for block in content if isinstance(content, list) else (content,):
+            kind = block.get("type") if isinstance(block, dict) else None
+            if not isinstance(kind, str):
+                answer.parts += content_parts(block, self.blobs)
+            elif kind in CALL_BLOCKS:
                 answer.calls.append(self._call(block))
             elif kind in REASONING_BLOCKS:
                 add_reasoning(answer, block)
             else:
-                rest.append(block)
-        answer.parts = content_parts(rest, self.blobs)
-        answer.calls += [self._call(call) for call in mappings(message.get("tool_calls"))]
+                answer.parts += content_parts(block, self.blobs)
+        for call in mappings(message.get("tool_calls")):
+            answer.calls.append(self._call(call))
         if isinstance(message.get("function_call"), dict) and not answer.calls:
             answer.calls.append(self._call(message["function_call"]))
-        for key in ("reasoning", "reasoning_content", "thinking"):
-            if isinstance(message.get(key), str) and not answer.reasoning:
-                answer.reasoning = message[key]
-        for block in mappings(message.get("thinking_blocks")):
-            if not answer.reasoning:
-                add_reasoning(answer, block)
+        if not answer.reasoning:
+            _add_reasoning_beside(answer, message)
         if answer.reasoning:
             answer.state = "visible"
-        self._waiting = list(answer.calls)
+        self._waiting = answer.calls.copy()
         return answer
 
     def _share_gpt_call(self, content: Any, rows: Rows) -> Answer:
@@ -113,40 +106,48 @@ class ChatReader:
         parts = [] if call else content_parts(content, self.blobs)
         return Answer(parts=parts, calls=list(self._waiting), rows=rows)
 
-    def _call(self, block: dict[str, Any]) -> ToolCall:
+    def _call(self, block: dict[str, Any]) -> Call:
         function = mapping(block.get("function")) or mapping(block.get("tool")) or block
-        arguments = next(
-            (
-                function[key]
-                for key in ("arguments", "input", "args", "parameters")
-                if key in function
-            ),
-            None,
-        )
+        arguments = None
+        for key in ("arguments", "input", "args", "parameters"):
+            if key in function:
+                arguments = function[key]
+                break
         call_id = text(block.get("id")) or text(block.get("call_id"))
         call_id = call_id or text(block.get("tool_call_id")) or self._new_id()
         name = function.get("name", function.get("tool_name", block.get("tool")))
         return tool_call(call_id, name, arguments)
 
     def _new_id(self) -> str:
+        self.guesses += 1
         self._made += 1
         return f"call_{self._made}"
 
     def _result(self, message: dict[str, Any], content: Any, rows: Rows) -> Result:
         named = message.get("tool_call_id", message.get("call_id", message.get("tool_use_id")))
         ids = items(message.get("tool_call_ids"))
-        call_id = self._pair(text(named) or text(ids[0] if ids else ""), text(message.get("name")))
+        call_id = text(named) or text(ids[0] if ids else "")
         parts: Parts = []
-        for block in items(content) if isinstance(content, list) else [content]:
-            kind = text(mapping(block).get("type"))
-            output = _output_of(block) if kind in RESULT_BLOCKS else block
-            if kind in RESULT_BLOCKS and not named:
-                call_id = text(_id_of(block)) or call_id
-            parts += content_parts(output, self.blobs)
+        for block in content if isinstance(content, list) else (content,):
+            kind = block.get("type") if isinstance(block, dict) else None
+            if isinstance(kind, str) and kind in RESULT_BLOCKS:
+                call_id = call_id or text(_id_of(block))
+                block = _output_of(block)
+            parts += content_parts(block, self.blobs)
+        call_id = self._pair(call_id, text(message.get("name")))
         is_error = message.get("is_error")
         return Result(call_id, parts, rows, is_error if isinstance(is_error, bool) else None)
 
+    def passed(self, item: Item) -> None:
+        """An item goes by whose message was read before."""
+        if isinstance(item, Answer):
+            self._waiting = item.calls.copy()
+        elif isinstance(item, Result):
+            self._pair(item.call_id, "")
+
     def _pair(self, named: str, function: str) -> str:
+        if not named:
+            self.guesses += 1
         position = next((i for i, call in enumerate(self._waiting) if call.id == named), None)
         if position is None and not named:
             by_name = (i for i, call in enumerate(self._waiting) if call.name == function)
@@ -155,11 +156,13 @@ class ChatReader:
             return named or self._new_id()
         return self._waiting.pop(position).id
 
-    def _said(self, role: Role, content: Any, rows: Rows) -> list[Item]:
+    def said(self, role: Role, content: Any, rows: Rows) -> list[Item]:
+        """What no response made: results first, then text."""
         results: list[Item] = []
-        rest = []
-        for block in items(content) if isinstance(content, list) else [content]:
-            if text(mapping(block).get("type")) in RESULT_BLOCKS:
+        parts: Parts = []
+        for block in content if isinstance(content, list) else (content,):
+            kind = block.get("type") if isinstance(block, dict) else None
+            if isinstance(kind, str) and kind in RESULT_BLOCKS:
                 is_error = block.get("is_error")
                 results.append(
                     Result(
@@ -170,17 +173,24 @@ class ChatReader:
                     )
                 )
             else:
-                rest.append(block)
-        parts = content_parts(rest, self.blobs)
+                parts += content_parts(block, self.blobs)
         if not parts and results:
             return results
         return [*results, Said(role, parts, "harness" if role != "user" else "human", rows)]
 
 
+def _other_content(message: dict[str, Any], role: Role) -> Any:
+    for key in ("parts", "value", "text"):
+        if message.get(key) is not None:
+            return message[key]
+    return message.get("system_prompt") if role == "system" else None
+
+
 def _id_of(block: dict[str, Any]) -> Any:
-    return next(
-        (block[k] for k in ("tool_use_id", "tool_call_id", "call_id", "id") if block.get(k)), None
-    )
+    for key in ("tool_use_id", "tool_call_id", "call_id", "id"):
+        if block.get(key):
+            return block[key]
+    return None
 
 
 def _output_of(block: dict[str, Any]) -> Any:
@@ -207,6 +217,16 @@ def add_reasoning(answer: Answer, block: dict[str, Any]) -> None:
         answer.state = (
             "encrypted" if hidden else "empty_signed" if block.get("signature") else "none"
         )
+
+
+def _add_reasoning_beside(answer: Answer, message: dict[str, Any]) -> None:
+    """Reasoning in keys of the message itself."""
+    for key in ("reasoning", "reasoning_content", "thinking"):
+        if isinstance(message.get(key), str) and not answer.reasoning:
+            answer.reasoning = message[key]
+    for block in mappings(message.get("thinking_blocks")):
+        if not answer.reasoning:
+            add_reasoning(answer, block)
 
 
 def _texts(value: Any) -> Parts:

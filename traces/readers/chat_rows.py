@@ -17,8 +17,8 @@ from traces.readers.intake import Intake
 from traces.readers.items import Answer
 from traces.readers.json_text import embedded
 from traces.readers.reader import share
+from traces.readers.sample import Sample
 from traces.readers.shapes import items, mapping, mappings, text, text_or_none
-from traces.readers.source import Sample
 from traces.readers.tags import scalar_tags
 from traces.readers.tools import recorded_tools
 from traces.readers.transcript import add_thread
@@ -54,6 +54,7 @@ class ChatRows:
 
     format: ClassVar[str] = "chat-messages"
     unsupported: ClassVar[str | None] = None
+    keys: ClassVar[frozenset[str]] = frozenset({*COLUMNS, "role", "from"})
 
     def match(self, sample: Sample) -> float:
         """Rows with a list of messages. A bare list of messages counts as one row."""
@@ -115,11 +116,10 @@ class ChatRows:
         for item in transcript:
             if isinstance(item, Answer):
                 item.toolset, item.model = toolset, item.model or model
-        prompt = add_thread(builder, transcript, fidelity="exact")
-        if prompt and not isinstance(transcript[-1], Answer):
+        thread = add_thread(builder, transcript, fidelity="exact")
+        if thread.mids and not isinstance(transcript[-1], Answer):
             is_request = "model" in row and bool(REQUEST_KEYS & row.keys())
             if is_request or not builder.turn_count:
-                facts = request_facts(row)
-                rows = (number or 1,)
-                builder.turn(prompt, None, fidelity="exact", toolset=toolset, rows=rows, **facts)
+                asked = Answer(rows=(number or 1,), toolset=toolset, facts=request_facts(row))
+                builder.turn(thread, asked, None, fidelity="exact")
         return builder.build()

@@ -15,8 +15,8 @@ from traces.readers.claude_log import ClaudeLog
 from traces.readers.claude_rows import ClaudeRow, read_row
 from traces.readers.intake import Intake
 from traces.readers.reader import share
+from traces.readers.sample import Sample
 from traces.readers.shapes import items, mapping, text, text_or_none
-from traces.readers.source import Sample
 from traces.readers.tools import ObservedTools
 from traces.session import Parent, Session
 
@@ -41,6 +41,7 @@ class ClaudeCode:
 
     format: ClassVar[str] = "claude-code"
     unsupported: ClassVar[str | None] = None
+    keys: ClassVar[frozenset[str]] = frozenset({"message", "loglines", "attachment"})
 
     def match(self, sample: Sample) -> float:
         """Rows ``user`` or ``assistant`` with a message and an id, among rows of known types."""

@@ -1,15 +1,16 @@
 """From rows of a Claude Code log to turns: rows of one response joined, prompts from the tree."""
 
-from collections import defaultdict
-from dataclasses import replace
 from typing import Any
 
 from traces.message import Text
 from traces.readers.builder import SessionBuilder
-from traces.readers.claude_rows import ClaudeRow
+from traces.readers.claude_rows import ClaudeRow, settle_answer
 from traces.readers.claude_tree import Path, Tree
 from traces.readers.items import Answer, Result, Said
 from traces.readers.results import Results
+
+Group = tuple[str | None, str, str]
+"""Session, thread and id of a response."""
 
 
 class ClaudeLog:
@@ -18,11 +19,13 @@ class ClaudeLog:
     def __init__(self, rows: list[ClaudeRow], builders: dict[str | None, SessionBuilder]) -> None:
         self.rows, self.builders = rows, builders
         self.tree = Tree(rows)
-        self.groups: dict[str, list[int]] = defaultdict(list)
+        self.groups: dict[Group, list[int]] = {}
+        self.group_of: dict[int, Group] = {}
         for position, row in enumerate(rows):
             if row.group:
-                self.groups[f"{row.session} {row.thread} {row.group}"].append(position)
-        self.group_of = {p: name for name, places in self.groups.items() for p in places}
+                name = row.session, row.thread, row.group
+                self.groups.setdefault(name, []).append(position)
+                self.group_of[position] = name
         self.answers = {name: self._joined(places) for name, places in self.groups.items()}
         said = [item for row in rows for item in row.items if isinstance(item, Result)]
         self.results = Results.of([*self.answers.values(), *said])
@@ -32,8 +35,11 @@ class ClaudeLog:
         }
 
     def _joined(self, places: list[int]) -> Answer:
-        parts = [i for p in places for i in self.rows[p].items if isinstance(i, Answer)]
-        return join_answers(parts)
+        rows = [self.rows[place] for place in places]
+        parts = [item for row in rows for item in row.items if isinstance(item, Answer)]
+        joined = join_answers(parts)
+        settle_answer(joined, rows)
+        return joined
 
     def add_turns(self) -> None:
         """One turn per response, in the order of their first rows."""
@@ -51,15 +57,15 @@ class ClaudeLog:
                 path = Path(self.tree.parents, _Contributor(self, builder))
                 paths[row.session, thread] = path
             answer, given = self.answers[name], self.given[name]
-            prefix = path.move(self.tree.parents[first])
+            place = builder.thread(thread)
+            place.replace(path.move(self.tree.parents[first]))
             builder.turn(
-                prefix,
+                place,
+                answer,
                 answer.message(),
                 fidelity="after_compaction" if path.compacted else "rebuilt",
-                thread=thread,
                 restart="compaction" if path.compacted else "rewind",
                 outcomes=[None if result is None else result.outcome for result in given],
-                **answer.turn_facts(),
             )
             answered = [number for result in given if result for number in result.rows]
             for number in (*answer.rows, *answered):
@@ -106,18 +112,15 @@ class _Contributor:
 
 def join_answers(answers: list[Answer]) -> Answer:
     """One response from its rows: one block each, or snapshots that grow while it streams."""
-    joined = replace(answers[-1], parts=[], calls=[], reasoning="", rows=())
+    if len(answers) == 1:
+        return answers[0]
+    joined = Answer()
     thoughts: list[str] = []
     calls = {}
     for answer in answers:
         joined.rows += answer.rows
         for part in answer.parts:
-            last = joined.parts[-1] if joined.parts else None
-            if (
-                isinstance(part, Text)
-                and isinstance(last, Text)
-                and part.text.startswith(last.text)
-            ):
+            if joined.parts and _grows(joined.parts[-1], part):
                 joined.parts[-1] = part
             elif part not in joined.parts:
                 joined.parts.append(part)
@@ -128,9 +131,6 @@ def join_answers(answers: list[Answer]) -> Answer:
                 thoughts[-1] = answer.reasoning
             elif answer.reasoning not in thoughts:
                 thoughts.append(answer.reasoning)
-        for name in ("usage", "finish_reason", "model", "times", "sampling"):
-            if getattr(answer, name) is not None:
-                setattr(joined, name, getattr(answer, name))
         if answer.state != "none" and joined.state in ("none", "empty_signed"):
             joined.state = answer.state
     joined.calls = list(calls.values())

@@ -5,8 +5,10 @@
 """
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import Any
+
+import msgspec
 
 from traces.blobs import BlobStore
 from traces.message import Origin
@@ -26,14 +28,19 @@ FINISH = {
 }
 """Anthropic's stop reasons in the words of chat completions."""
 
+NOTHING_BESIDE: dict[str, Any] = {}
+"""Content blocks hold all of a response; the message has nothing beside them."""
+
 HARNESS_TEXT = re.compile(r"^\s*<(?:command-|local-command-|system-reminder|task-notification)")
 INTERRUPTED = "[Request interrupted by user"
 EXIT_CODE = re.compile(r"^\s*(?:Error: )?Exit code (\d+)")
 
 
-@dataclass(slots=True)
-class ClaudeRow:
-    """A row, its place in the tree (`linked`: it has a parentUuid key), and its items, if any."""
+class ClaudeRow(msgspec.Struct, gc=False):
+    """A row, its place in the tree (`linked`: it has a parentUuid key), and its items, if any.
+
+    Rows of one `group` are parts of one response; `message` is what the API said of it then.
+    """
 
     number: int
     uuid: str | None
@@ -41,58 +48,74 @@ class ClaudeRow:
     linked: bool
     session: str | None
     thread: str
-    items: list[Item] = field(default_factory=list)
+    items: list[Item] = []
     group: str | None = None
+    message: dict[str, Any] = {}
+    at: str | None = None
+    effort: str | None = None
     boundary: bool = False
 
 
 def read_row(number: int, row: dict[str, Any], chat: ChatReader) -> tuple[ClaudeRow, str | None]:
     """The reduced row, and the reason why it adds nothing to a prompt, if it does not."""
-    agent = text(row.get("agentId")) or text(row.get("parent_tool_use_id"))
-    side = row.get("isSidechain") is True or bool(text(row.get("parent_tool_use_id")))
+    thread = "main"
+    caller = text(row["parent_tool_use_id"]) if "parent_tool_use_id" in row else ""
+    if caller or row.get("isSidechain") is True:
+        thread = f"sidechain:{text(row.get('agentId')) or caller}"
     reduced = ClaudeRow(
-        number=number,
-        uuid=text_or_none(row.get("uuid")),
-        parent=text_or_none(row.get("parentUuid")),
-        linked="parentUuid" in row,
-        session=text_or_none(row.get("sessionId", row.get("session_id"))),
-        thread=f"sidechain:{agent}" if side else "main",
+        number,
+        text_or_none(row.get("uuid")),
+        text_or_none(row.get("parentUuid")),
+        "parentUuid" in row,
+        text_or_none(row["sessionId"] if "sessionId" in row else row.get("session_id")),
+        thread,
     )
-    kind = text(row.get("type"))
-    if kind in ("user", "assistant"):
-        return reduced, _read_message(reduced, kind, row, chat)
+    kind = row.get("type")
+    if kind == "assistant":
+        return reduced, _read_answer(reduced, row, chat)
+    if kind == "user":
+        return reduced, _read_user(reduced, row, chat)
     if kind == "attachment":
         return reduced, _read_attachment(reduced, mapping(row.get("attachment")), chat.blobs)
     if kind == "system":
         subtype = text(row.get("subtype")) or "message"
         reduced.boundary = subtype == "compact_boundary"
         return reduced, None if reduced.boundary else f"system_{subtype}"
-    return reduced, kind or "no_type"
+    return reduced, text(kind) or "no_type"
 
 
-def _read_message(
-    reduced: ClaudeRow, kind: str, row: dict[str, Any], chat: ChatReader
-) -> str | None:
-    message = mapping(row.get("message"))
-    if not message:
-        return "no_message"
+def _content(message: dict[str, Any]) -> str | list[Any] | None:
     content = message.get("content")
-    if not isinstance(content, str | list) or not content:
-        return "no_content"
-    if kind == "assistant":
-        if message.get("model") == "<synthetic>" or row.get("isApiErrorMessage") is True:
-            return "synthetic_response"
-        reduced.group = text(message.get("id")) or reduced.uuid or f"row {reduced.number}"
-    items = chat.message({"content": content, "role": kind}, (reduced.number,))
+    return content if isinstance(content, str | list) and content else None
+
+
+def _read_answer(reduced: ClaudeRow, row: dict[str, Any], chat: ChatReader) -> str | None:
+    message = mapping(row.get("message"))
+    content = _content(message)
+    if content is None:
+        return "no_content" if message else "no_message"
+    if message.get("model") == "<synthetic>" or row.get("isApiErrorMessage") is True:
+        return "synthetic_response"
+    reduced.group = text(message.get("id")) or reduced.uuid or f"row {reduced.number}"
+    reduced.message = message
+    reduced.at, reduced.effort = text_or_none(row.get("timestamp")), text_or_none(row.get("effort"))
+    reduced.items = [chat.answer(NOTHING_BESIDE, content, (reduced.number,))]
+    return None
+
+
+def _read_user(reduced: ClaudeRow, row: dict[str, Any], chat: ChatReader) -> str | None:
+    message = mapping(row.get("message"))
+    content = _content(message)
+    if content is None:
+        return "no_content" if message else "no_message"
+    items = chat.said("user", content, (reduced.number,))
     for item in items:
-        if isinstance(item, Answer):
-            _settle_answer(item, message, row)
-        elif isinstance(item, Said):
+        if isinstance(item, Said):
             item.origin = _origin(item, row)
         elif isinstance(item, Result):
             _settle_result(item, row)
     reduced.items = items
-    return None if items else "no_content"
+    return None
 
 
 def _origin(said: Said, row: dict[str, Any]) -> Origin:
@@ -103,24 +126,31 @@ def _origin(said: Said, row: dict[str, Any]) -> Origin:
     return "harness" if harness else "human"
 
 
-def _settle_answer(answer: Answer, message: dict[str, Any], row: dict[str, Any]) -> None:
-    usage = mapping(message.get("usage"))
-    answer.response_id = text_or_none(message.get("id"))
-    answer.model = text_or_none(message.get("model"))
-    reason = text_or_none(message.get("stop_reason"))
-    answer.finish_reason = FINISH.get(reason, reason) if reason else None
-    if usage:
-        cached = integer(usage.get("cache_read_input_tokens"))
-        parts = [integer(usage.get("input_tokens")), cached]
-        parts.append(integer(usage.get("cache_creation_input_tokens")))
-        answer.usage = Usage(
-            prompt=sum(part for part in parts if part is not None),
-            cached=cached,
-            completion=integer(usage.get("output_tokens")),
-        )
-    at, effort = text_or_none(row.get("timestamp")), text_or_none(row.get("effort"))
-    answer.times = Times(end=at) if at else None
-    answer.sampling = Sampling(effort=effort) if effort else None
+def settle_answer(answer: Answer, rows: Sequence[ClaudeRow]) -> None:
+    """What the rows of a response say of it; a later row knows better, as far as it says so."""
+    answer.response_id = text_or_none(rows[-1].message.get("id"))
+    for row in rows:
+        message = row.message
+        answer.model = text_or_none(message.get("model")) or answer.model
+        reason = text_or_none(message.get("stop_reason"))
+        answer.finish_reason = FINISH.get(reason, reason) if reason else answer.finish_reason
+        answer.times = Times(end=row.at) if row.at else answer.times
+        answer.sampling = Sampling(effort=row.effort) if row.effort else answer.sampling
+    counted = (usage for row in reversed(rows) if (usage := mapping(row.message.get("usage"))))
+    answer.usage = _usage(next(counted, {}))
+
+
+def _usage(usage: dict[str, Any]) -> Usage | None:
+    if not usage:
+        return None
+    cached = integer(usage.get("cache_read_input_tokens"))
+    sent = (integer(usage.get("input_tokens")), cached,
+            integer(usage.get("cache_creation_input_tokens")))  # fmt: skip
+    return Usage(
+        prompt=sum(part for part in sent if part is not None),
+        cached=cached,
+        completion=integer(usage.get("output_tokens")),
+    )
 
 
 def _settle_result(result: Result, row: dict[str, Any]) -> None:

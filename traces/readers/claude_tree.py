@@ -6,7 +6,7 @@ Logs without links are read in file order.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 
 from traces.readers.claude_rows import ClaudeRow
@@ -82,7 +82,7 @@ class Path:
 
     parents: Sequence[int | None]
     contribute: Callable[[int, "Path"], list[str] | None]
-    groups: dict[str, int] = field(default_factory=dict)
+    groups: dict[Hashable, int] = field(default_factory=dict)
     _rows: list[int] = field(default_factory=list)
     _places: dict[int, int] = field(default_factory=dict)
     _ends: list[tuple[int, int]] = field(default_factory=list)
@@ -110,7 +110,7 @@ class Path:
         """Whether a compaction lies on the path."""
         return bool(self._compactions)
 
-    def enter_group(self, group: str) -> bool:
+    def enter_group(self, group: Hashable) -> bool:
         """Whether a response is new on this path; it then counts as entered."""
         if group in self.groups:
             return False

@@ -17,8 +17,8 @@ from traces.readers.content import content_parts
 from traces.readers.intake import Intake
 from traces.readers.items import Answer, Item, Result, Said
 from traces.readers.log import Log, entries
+from traces.readers.sample import Sample
 from traces.readers.shapes import integer, items, mapping, mappings, text, text_or_none
-from traces.readers.source import Sample
 from traces.session import Session
 from traces.turn import Usage
 
@@ -32,6 +32,7 @@ class Cline:
 
     format: ClassVar[str] = "cline"
     unsupported: ClassVar[str | None] = None
+    keys: ClassVar[frozenset[str]] = frozenset({"role", "messages"})
 
     def match(self, sample: Sample) -> float:
         """A list of messages with Cline's extra keys or a ``<task>``; or the SDK's object."""

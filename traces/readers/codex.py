@@ -18,8 +18,8 @@ from traces.readers.intake import Intake
 from traces.readers.items import Answer, Replaced, Said
 from traces.readers.reader import share
 from traces.readers.responses import CALL_TYPES, OUTPUT_TYPES, ResponsesReader
+from traces.readers.sample import Sample
 from traces.readers.shapes import integer, items, mapping, mappings, text, text_or_none
-from traces.readers.source import Sample
 from traces.readers.tools import recorded_tools
 from traces.readers.transcript import add_thread
 from traces.session import Parent, Session
@@ -36,6 +36,7 @@ class Codex:
 
     format: ClassVar[str] = "codex"
     unsupported: ClassVar[str | None] = None
+    keys: ClassVar[frozenset[str]] = frozenset({"payload", "record_type", "timestamp"})
 
     def match(self, sample: Sample) -> float:
         """Rows in an envelope of known type, or bare items after a row with id and git."""

@@ -17,8 +17,8 @@ from traces.readers.json_text import dump
 from traces.readers.log import Log
 from traces.readers.payloads import Outcome
 from traces.readers.reader import share
+from traces.readers.sample import Sample
 from traces.readers.shapes import integer, mapping, text, text_or_none
-from traces.readers.source import Sample
 from traces.session import Session
 
 ROW_TYPES = ("thread.", "turn.", "item.")
@@ -29,6 +29,7 @@ class CodexExec:
 
     format: ClassVar[str] = "codex-exec"
     unsupported: ClassVar[str | None] = None
+    keys: ClassVar[frozenset[str]] = frozenset({"thread_id", "item"})
 
     def match(self, sample: Sample) -> float:
         """Rows of types ``thread.*``, ``turn.*`` and ``item.*``."""

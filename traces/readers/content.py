@@ -12,8 +12,11 @@ Parts = list[Text | Blob | Note]
 TEXT_TYPES = frozenset({"text", "input_text", "output_text", "refusal", "summary_text"})
 IMAGE_TYPES = frozenset({"image", "image_url", "input_image", "document", "input_file", "file"})
 
+MAX_NESTED = 20
+"""Lists in lists deeper than this are kept as JSON text."""
 
-def content_parts(content: Any, blobs: BlobStore) -> Parts:
+
+def content_parts(content: Any, blobs: BlobStore, nested: int = 0) -> Parts:
     """A string, one block, or a list of strings and blocks.
 
     Understood are blocks of chat completions (``text``, ``image_url``), Responses (``input_text``,
@@ -21,23 +24,23 @@ def content_parts(content: Any, blobs: BlobStore) -> Parts:
     ``document``), Gemini (``{"text"}``, ``inlineData``) and MCP (``image`` with ``data``). What is
     none of them becomes a note that names its type.
     """
-    if content is None or content == "":
-        return []
     if isinstance(content, str):
-        return [blobs.text(content)]
-    if isinstance(content, list):
-        if len(content) == 1:
-            return content_parts(content[0], blobs)
-        return [part for block in content for part in content_parts(block, blobs)]
-    if not isinstance(content, dict):
-        return [blobs.text(dump(content))]
-    return _block_parts(content, blobs)
+        return [blobs.text(content)] if content else []
+    if isinstance(content, dict):
+        return _block_parts(content, blobs, nested)
+    if isinstance(content, list) and nested < MAX_NESTED:
+        parts: Parts = []
+        for block in content:
+            parts += content_parts(block, blobs, nested + 1)
+        return parts
+    return [] if content is None else [blobs.text(dump(content))]
 
 
-def _block_parts(block: dict[str, Any], blobs: BlobStore) -> Parts:
-    kind = text(block.get("type"))
-    if kind == "text" and isinstance(block.get("text"), str):
-        return [blobs.text(block["text"])] if block["text"] else []
+def _block_parts(block: dict[str, Any], blobs: BlobStore, nested: int) -> Parts:
+    kind = block.get("type")
+    if kind == "text" and isinstance(written := block.get("text"), str):
+        return [blobs.text(written)] if written else []
+    kind = text(kind)
     written = block.get("text", block.get("refusal", block.get("content")))
     if kind in TEXT_TYPES or (not kind and isinstance(block.get("text"), str)):
         return content_parts(written, blobs) if isinstance(written, str) else []
@@ -46,7 +49,7 @@ def _block_parts(block: dict[str, Any], blobs: BlobStore) -> Parts:
     if kind == "tool_reference":
         return [Note(text=f"tool reference: {text(block.get('tool_name'))}")]
     if kind in ("tool_result", "resource") and written is not None:
-        return content_parts(written, blobs)
+        return content_parts(written, blobs, nested + 1)
     if not kind:
         return [blobs.text(dump(block))]
     return [Note(text=kind)]

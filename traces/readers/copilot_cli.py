@@ -14,8 +14,8 @@ from traces.readers.intake import Intake
 from traces.readers.items import Answer, Result, Said
 from traces.readers.log import Log
 from traces.readers.reader import share
+from traces.readers.sample import Sample
 from traces.readers.shapes import integer, mapping, mappings, text, text_or_none
-from traces.readers.source import Sample
 from traces.session import Session
 from traces.turn import Times, Usage
 
@@ -25,6 +25,7 @@ class CopilotCli:
 
     format: ClassVar[str] = "copilot-cli"
     unsupported: ClassVar[str | None] = None
+    keys: ClassVar[frozenset[str]] = frozenset({"data"})
 
     def match(self, sample: Sample) -> float:
         """Rows with a dotted type, data and an id."""

@@ -1,14 +1,16 @@
 """One recorded request with its answer, of any of the three chat APIs."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from traces.blobs import BlobStore
 from traces.readers.chat import ChatReader
 from traces.readers.claude_rows import FINISH
 from traces.readers.content import content_parts
-from traces.readers.items import Answer, Item, Replaced, Said
+from traces.readers.items import Answer, Said
+from traces.readers.json_text import writable
 from traces.readers.openai_answer import openai_usage, sampling_of
+from traces.readers.repeated import PromptReader, Told, told
 from traces.readers.responses import ResponsesReader
 from traces.readers.shapes import items, mapping, mappings, text, text_or_none
 
@@ -17,15 +19,18 @@ from traces.readers.shapes import items, mapping, mappings, text, text_or_none
 class Exchange:
     """`prompt` is what was sent, `answer` what came back (None if it was not kept).
 
-    `session` is an id that the log gives to what belongs together, if any.
+    `session` is an id that the log gives to what belongs together, if any; `facts` are fields of
+    the turn that the request itself gives.
     """
 
-    prompt: list[Item]
+    prompt: list[Told]
     answer: Answer | None
     tools: Any
     row: int
     session: str | None = None
     tags: dict[str, str] = field(default_factory=dict)
+    model: str | None = None
+    facts: dict[str, Any] = field(default_factory=dict)
 
 
 def is_request(body: dict[str, Any]) -> bool:
@@ -36,20 +41,20 @@ def is_request(body: dict[str, Any]) -> bool:
 
 
 def read_exchange(
-    body: dict[str, Any], answer: dict[str, Any], row: int, blobs: BlobStore
+    body: dict[str, Any], answer: dict[str, Any], row: int, prompts: PromptReader
 ) -> Exchange:
     """The exchange of a request body and an answer body, whichever API they are of."""
     if "input" in body and "messages" not in body:
-        found = _responses(body, answer, row, blobs)
+        found = _responses(body, answer, row, prompts.blobs)
     else:
-        found = _chat(body, answer, row, blobs)
+        found = _chat(body, answer, row, prompts)
+    found.model, found.facts = text_or_none(body.get("model")), request_facts(body)
     if found.answer is not None:
         given = found.answer
         given.rows = (row,)
-        given.model = text_or_none(answer.get("model")) or text_or_none(body.get("model"))
+        given.model = text_or_none(answer.get("model"))
         given.response_id = text_or_none(answer.get("id"))
         given.usage = openai_usage(answer.get("usage"))
-        given.facts |= request_facts(body)
     return found
 
 
@@ -57,27 +62,29 @@ def request_facts(body: dict[str, Any]) -> dict[str, Any]:
     """Fields of a turn that a request body gives: model, sampling, tool choice, response format."""
     facts: dict[str, Any] = {"sampling": sampling_of(body)}
     choice = tool_choice_of(body.get("tool_choice"))
-    if choice is not None:
+    if choice is not None and writable(choice):
         facts["tool_choice"] = choice
     if isinstance(body.get("parallel_tool_calls"), bool):
         facts["parallel_tool_calls"] = body["parallel_tool_calls"]
-    if isinstance(body.get("response_format"), dict):
+    if isinstance(body.get("response_format"), dict) and writable(body["response_format"]):
         facts["response_format"] = body["response_format"]
     return facts
 
 
-def _chat(body: dict[str, Any], answer: dict[str, Any], row: int, blobs: BlobStore) -> Exchange:
-    prompt: list[Item] = []
+def _chat(
+    body: dict[str, Any], answer: dict[str, Any], row: int, prompts: PromptReader
+) -> Exchange:
+    messages = items(body.get("messages"))
     if body.get("system") is not None:
-        prompt.append(Said("system", content_parts(body["system"], blobs), "harness", (row,)))
-    prompt += ChatReader(blobs).items(body.get("messages"), (row,))
+        messages = [{"role": "system", "content": body["system"]}, *messages]
+    prompt = prompts.read(messages, row)
     choice = next(iter(mappings(answer.get("choices"))), {})
     message = mapping(choice.get("message"))
     if not message and isinstance(answer.get("content"), list | str):
         message = {"content": answer["content"]}
     if not message:
         return Exchange(prompt, None, body.get("tools", body.get("functions")), row)
-    found = ChatReader(blobs).message({**message, "role": "assistant"}, (row,))[0]
+    found = ChatReader(prompts.blobs).message({**message, "role": "assistant"}, (row,))[0]
     assert isinstance(found, Answer)
     reason = text(choice.get("finish_reason")) or text(answer.get("stop_reason"))
     found.finish_reason = FINISH.get(reason, reason) or None
@@ -103,7 +110,8 @@ def _responses(
         found.finish_reason = "tool_calls" if found.calls else "stop"
         if mapping(answer.get("incomplete_details")):
             found.finish_reason = "length"
-    return Exchange(sent.transcript, found, items(body.get("tools")), row)
+    prompt = [entry for item in sent.transcript for entry in told(item)]
+    return Exchange(prompt, found, items(body.get("tools")), row)
 
 
 def tool_choice_of(choice: Any) -> str | dict[str, Any] | None:
@@ -118,12 +126,3 @@ def tool_choice_of(choice: Any) -> str | dict[str, Any] | None:
     if kind == "any":
         return "required"
     return {"type": "function", "function": {"name": name}} if name else choice
-
-
-def prompt_key(prompt: list[Item]) -> list[str]:
-    """Names of the messages without their reasoning, which clients often do not send back."""
-    return [
-        (replace(item, reasoning="") if isinstance(item, Answer) else item).message().mid
-        for item in prompt
-        if not isinstance(item, Replaced)
-    ]

@@ -17,8 +17,8 @@ from traces.readers.intake import Intake
 from traces.readers.items import Answer, Item, Result, Said
 from traces.readers.log import Log, entries
 from traces.readers.reader import share
+from traces.readers.sample import Sample
 from traces.readers.shapes import items, mapping, mappings, text, text_or_none
-from traces.readers.source import Sample
 from traces.session import Session
 from traces.turn import Times
 
@@ -30,6 +30,7 @@ class Gemini:
 
     format: ClassVar[str] = "gemini-cli"
     unsupported: ClassVar[str | None] = None
+    keys: ClassVar[frozenset[str]] = frozenset({"projectHash", "session_id", "parts"})
 
     def match(self, sample: Sample) -> float:
         """A chat by its header, a list of contents with parts, or a stream by its first row."""

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from traces.blobs import BlobStore
-from traces.message import ToolCall
-from traces.readers.arguments import tool_call
+from traces.readers.arguments import Call, tool_call
 from traces.readers.content import Parts, content_parts
 from traces.readers.items import Answer, Item, Result, Rows, Said
 from traces.readers.json_text import dump
@@ -22,7 +21,7 @@ class ContentReader:
     """Reads contents in order; calls without an id are paired by name and position."""
 
     blobs: BlobStore
-    _waiting: list[ToolCall] = field(default_factory=list)
+    _waiting: list[Call] = field(default_factory=list)
     _made: int = 0
 
     def read(self, content: dict[str, Any], rows: Rows) -> list[Item]:

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from traces.blobs import BlobStore
 from traces.readers.chat import ChatReader
-from traces.readers.items import Answer, Item
+from traces.readers.items import Answer
 from traces.readers.json_text import embedded
+from traces.readers.repeated import PromptReader, Told
 from traces.readers.shapes import items, mapping, mappings, text
 from traces.readers.spans import Span, unflattened
 
@@ -18,22 +18,21 @@ Messages = list[dict[str, Any]]
 class ChatSpan:
     """What a span says was sent and answered. `parameters` are sampling parameters, if any."""
 
-    prompt: list[Item]
+    prompt: list[Told]
     answer: Answer | None
     tools: Any
     parameters: dict[str, Any] = field(default_factory=dict)
 
 
-def chat_span(span: Span, blobs: BlobStore) -> ChatSpan | None:
+def chat_span(span: Span, prompts: PromptReader) -> ChatSpan | None:
     """The chat of a span; None where it kept no prompt or its prompt was cut."""
     for read in GENERATIONS:
         sent, came, tools = read(span)
         if not sent:
             continue
-        prompt = ChatReader(blobs).items(sent)
-        for item in prompt:
-            item.rows = (span.row,)  # type: ignore[union-attr]
-        answers = [a for a in ChatReader(blobs).items(came) if isinstance(a, Answer)]
+        prompt = prompts.read(sent, span.row)
+        answered = ChatReader(prompts.blobs).items(came)
+        answers = [item for item in answered if isinstance(item, Answer)]
         answer = answers[0] if answers else None
         if answer is not None and came:
             answer.finish_reason = text(came[0].get("finish_reason")) or None

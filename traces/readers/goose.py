@@ -1,26 +1,26 @@
-"""Goose session logs: JSON Lines up to 1.9, and the untagged blocks of 2024.
+"""Goose: JSON Lines up to 1.9, the database since 1.10, and the untagged blocks of 2024.
 
 {"working_dir":"…","description":"…","message_count":14}
 {"role":"assistant","created":1747178334,"content":[{"type":"toolRequest","id":"…",
  "toolCall":{"status":"success","value":{"name":"…","arguments":{…}}}}]}
+
+``sessions.db`` has the same in tables: sessions, and messages with ``content_json``.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
-from traces.readers.arguments import tool_call
 from traces.readers.builder import SessionBuilder
-from traces.readers.content import content_parts
+from traces.readers.database import Database
+from traces.readers.goose_log import GooseLog, is_agent_only, message_of
 from traces.readers.intake import Intake
-from traces.readers.items import Answer, Item, Result, Said
 from traces.readers.json_text import embedded
-from traces.readers.log import Log
 from traces.readers.reader import share
-from traces.readers.shapes import items, mapping, mappings, text, text_or_none
-from traces.readers.source import Sample
-from traces.readers.tools import recorded_tools
-from traces.session import Session
+from traces.readers.sample import Sample
+from traces.readers.shapes import mapping, mappings, text, text_or_none
+from traces.session import Parent, Session
 
+COLUMNS = frozenset({"session_id", "role", "content_json"})
 BLOCKS = frozenset(
     {"toolRequest", "toolResponse", "toolConfirmationRequest", "frontendToolRequest"}
 )
@@ -31,10 +31,13 @@ class Goose:
 
     format: ClassVar[str] = "goose"
     unsupported: ClassVar[str | None] = None
+    keys: ClassVar[frozenset[str]] = frozenset({"created", "message", "messages"})
 
     def match(self, sample: Sample) -> float:
-        """Messages with a creation time and a list of Goose's blocks."""
-        rows = [_message_of(row) for row in sample.objects]
+        """Messages with a creation time and a list of Goose's blocks; a table of such messages."""
+        if sample.tables:
+            return float(set(sample.tables.get("messages", ())) >= COLUMNS)
+        rows = [message_of(row) for row in sample.objects]
         messages = [
             row for row in rows if "created" in row and isinstance(row.get("content"), list)
         ]
@@ -48,92 +51,62 @@ class Goose:
         return fits if particular or header else 0.5 * fits
 
     def read(self, intake: Intake) -> Iterator[Session]:
-        """The session of the file."""
-        yield from _GooseLog(SessionBuilder(intake, tool="goose")).read(intake.source.rows())
+        """The session of the file, or all sessions of the database."""
+        if intake.source.is_database:
+            with intake.source.database() as database:
+                yield from _database_sessions(database, intake)
+        else:
+            builder = SessionBuilder(intake, tool="goose")
+            yield from _log(builder, intake.source.rows(), None)
 
 
-def _message_of(row: dict[str, Any]) -> dict[str, Any]:
-    """A row, out of the wrapper that ``--output-format stream-json`` puts around it."""
-    return mapping(row.get("message")) if row.get("type") == "message" else row
+def _log(
+    builder: SessionBuilder, rows: Iterable[tuple[int, Any]], model: str | None
+) -> Iterator[Session]:
+    kept = list(rows)
+    log = GooseLog(builder)
+    log.model = model
+    agent_only = [number for number, row in kept if is_agent_only(mapping(row))]
+    log.last_compaction = agent_only[-1] if agent_only else 0
+    yield from log.read(kept)
 
 
-class _GooseLog(Log):
-    toolset: str | None = None
+def _database_sessions(database: Database, intake: Intake) -> Iterator[Session]:
+    """Every session by its time; its rows are numbered through the whole database."""
+    known: dict[Any, dict[str, Any]] = {}
+    if "id" in database.columns.get("sessions", ()):
+        for row in database.rows("sessions", order=("created_at", "id")):
+            known[row["id"]] = row
+    for session in database.values("messages", "session_id"):
+        known.setdefault(session, {"id": session})
+    number = 0
+    for session, info in known.items():
+        rows = [_message(row) for row in _rows(database, session)]
+        model = text_or_none(mapping(embedded(info.get("model_config_json"))).get("model_name"))
+        yield from _log(_builder(info, intake), enumerate(rows, number + 1), model)
+        number += len(rows)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._unnamed: list[str] = []
-        self._made = 0
 
-    def take(self, number: int, row: dict[str, Any]) -> str | None:
-        row = _message_of(row)
-        if "role" not in row:
-            self.builder.cwd = text_or_none(row.get("working_dir")) or self.builder.cwd
-            if items(row.get("tools")):
-                self.toolset = self.builder.toolset(recorded_tools(row["tools"]))
-            return None if "working_dir" in row or "tools" in row else "no_role"
-        blocks = mappings(row.get("content"))
-        found = (
-            self._assistant(number, blocks)
-            if row["role"] == "assistant"
-            else self._user(number, blocks)
-        )
-        self.transcript += found
-        return None if found else "no_content"
+def _rows(database: Database, session: Any) -> Iterator[dict[str, Any]]:
+    order = ("created_timestamp", "id")
+    return database.rows("messages", order=order, session_id=session)
 
-    def _assistant(self, number: int, blocks: list[dict[str, Any]]) -> list[Item]:
-        answer = Answer(rows=(number,), toolset=self.toolset)
-        for block in blocks:
-            if "tool_name" in block:
-                self._made += 1
-                call_id = text(block.get("id")) or f"call_{self._made}"
-                self._unnamed.append(call_id)
-                answer.calls.append(tool_call(call_id, block["tool_name"], block.get("arguments")))
-            elif block.get("type") in ("toolRequest", "frontendToolRequest"):
-                asked = mapping(block.get("toolCall"))
-                value = mapping(asked.get("value"))
-                if asked.get("status") == "error":
-                    answer.calls.append(
-                        tool_call(block.get("id"), "invalid_call", asked.get("error"))
-                    )
-                else:
-                    answer.calls.append(
-                        tool_call(block.get("id"), value.get("name"), value.get("arguments"))
-                    )
-            elif block.get("type") == "thinking":
-                answer.reasoning, answer.state = text(block.get("thinking")), "visible"
-            elif block.get("type") == "redactedThinking":
-                answer.state = "encrypted"
-            elif "text" in block or block.get("type") == "image":
-                answer.parts += content_parts(block, self.builder.intake.blobs)
-        return [answer]
 
-    def _user(self, number: int, blocks: list[dict[str, Any]]) -> list[Item]:
-        found: list[Item] = []
-        rest: list[dict[str, Any]] = []
-        for block in blocks:
-            if block.get("type") == "toolResponse":
-                found.append(self._result(block, number))
-            elif "tool_result" in block:
-                found.append(self._old_result(block, number))
-            elif block.get("type") not in ("toolConfirmationRequest", "systemNotification"):
-                rest.append(block)
-        if rest:
-            parts = content_parts(rest, self.builder.intake.blobs)
-            found.append(Said("user", parts, "human", (number,)))
-        return found
+def _builder(info: dict[str, Any], intake: Intake) -> SessionBuilder:
+    builder = SessionBuilder(intake, tool="goose")
+    builder.session_id = text_or_none(info.get("id"))
+    builder.cwd = text_or_none(info.get("working_dir"))
+    builder.started_at = text_or_none(info.get("created_at"))
+    parent = text(info.get("parent_session_id"))
+    builder.parent = Parent(session_id=parent) if parent else None
+    return builder
 
-    def _result(self, block: dict[str, Any], number: int) -> Result:
-        given = mapping(block.get("toolResult"))
-        value = given.get("value", given.get("error"))
-        content = mapping(value).get("content", value) if isinstance(value, dict) else value
-        error = given.get("status") == "error" or mapping(value).get("isError") is True
-        parts = content_parts(content, self.builder.intake.blobs)
-        return Result(text(block.get("id")), parts, (number,), error)
 
-    def _old_result(self, block: dict[str, Any], number: int) -> Result:
-        """2024: blocks are tagged by their key, ``{"Text": {"text": …}}``; calls have no id."""
-        call_id = self._unnamed.pop(0) if self._unnamed else text(block.get("id"))
-        value = embedded(block.get("tool_result"))
-        blocks = [mapping(part).get("Text", part) for part in items(value)] or value
-        return Result(call_id, content_parts(blocks, self.builder.intake.blobs), (number,))
+def _message(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of the table as a message of the log."""
+    return {
+        "id": row.get("message_id"),
+        "role": row.get("role"),
+        "content": embedded(row.get("content_json")),
+        "metadata": embedded(row.get("metadata_json")),
+    }

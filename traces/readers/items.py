@@ -1,9 +1,11 @@
 """The neutral words in which a reader tells what a log holds, in the order it was logged."""
 
-from dataclasses import dataclass, field
 from typing import Any
 
-from traces.message import Message, Origin, Role, ToolCall, make_message
+import msgspec
+
+from traces.message import Message, Origin, Role, make_message
+from traces.readers.arguments import Call
 from traces.readers.content import Parts
 from traces.readers.payloads import Outcome
 from traces.turn import ReasoningState, Restart, Sampling, Times, Usage
@@ -11,8 +13,7 @@ from traces.turn import ReasoningState, Restart, Sampling, Times, Usage
 Rows = tuple[int, ...]
 
 
-@dataclass(slots=True)
-class Said:
+class Said(msgspec.Struct, gc=False):
     """A message that is neither response nor result: system, user, text the harness added."""
 
     role: Role
@@ -25,8 +26,7 @@ class Said:
         return make_message(self.role, self.parts, origin=self.origin, rows=self.rows)
 
 
-@dataclass(slots=True)
-class Result:
+class Result(msgspec.Struct, gc=False):
     """What a tool gave back for the call named `call_id`. `at` is an ISO 8601 moment."""
 
     call_id: str
@@ -48,15 +48,14 @@ class Result:
         )
 
 
-@dataclass(slots=True)
-class Answer:
+class Answer(msgspec.Struct, gc=False):
     """One response of the model. Not a `target`: it is history only (a demonstration, a copy).
 
     `facts` are further fields of the turn.
     """
 
-    parts: Parts = field(default_factory=list)
-    calls: list[ToolCall] = field(default_factory=list)
+    parts: Parts = msgspec.field(default_factory=list)
+    calls: list[Call] = msgspec.field(default_factory=list)
     reasoning: str = ""
     state: ReasoningState = "none"
     rows: Rows = ()
@@ -69,7 +68,7 @@ class Answer:
     sampling: Sampling | None = None
     times: Times | None = None
     toolset: str | None = None
-    facts: dict[str, Any] = field(default_factory=dict)
+    facts: dict[str, Any] = msgspec.field(default_factory=dict)
 
     def message(self) -> Message:
         """The assistant message."""
@@ -78,35 +77,18 @@ class Answer:
             self.parts,
             origin="model",
             reasoning=self.reasoning,
-            tool_calls=self.calls,
+            tool_calls=[call.recorded() for call in self.calls],
             rows=self.rows,
         )
 
-    def turn_facts(self) -> dict[str, Any]:
-        """The fields of the turn that the response itself brings."""
-        return {
-            "reasoning": self.state,
-            "rows": self.rows,
-            "skip_reason": self.skip_reason,
-            "response_id": self.response_id,
-            "model": self.model,
-            "finish_reason": self.finish_reason,
-            "usage": self.usage,
-            "sampling": self.sampling,
-            "times": self.times,
-            "toolset": self.toolset,
-            **self.facts,
-        }
 
-
-@dataclass(slots=True)
-class Replaced:
+class Replaced(msgspec.Struct, gc=False):
     """From here on the model saw `history` in place of everything before.
 
     `keep_system`: leading system messages stay in front of it.
     """
 
-    history: "list[Item]"
+    history: "list[Said | Result | Answer | Replaced]"
     reason: Restart = "compaction"
     keep_system: bool = True
 

@@ -6,6 +6,7 @@ lone surrogates, raw control characters in strings, and two values glued togethe
 """
 
 import json
+from math import isfinite
 from typing import Any
 
 import orjson
@@ -13,6 +14,8 @@ import orjson
 MAX_DEPTH = 200
 """Nesting beyond this is refused: orjson writes at most 254 levels."""
 
+
+TORN = "torn_after_value"
 
 TOO_DEEP = '{"draftgate":"nesting too deep to keep"}'
 
@@ -57,7 +60,7 @@ def _parse_leniently(line: bytes) -> tuple[list[Any], str | None]:
     except ValueError as error:
         if not values:
             raise Unreadable("not_json") from error
-        mended.append("torn_after_value")
+        mended.append(TORN)
     if not values:
         raise Unreadable("not_json")
     if len(values) > 1:
@@ -68,7 +71,8 @@ def _parse_leniently(line: bytes) -> tuple[list[Any], str | None]:
 
 
 def scrubbed(value: Any, depth: int = 0) -> Any:
-    """`value` with lone surrogates replaced (they have no UTF-8) and non-finite numbers as null."""
+    """`value` with lone surrogates replaced (they have no UTF-8), non-finite numbers as null, and
+    integers of more than 64 bits as floats, as orjson reads them."""
     if depth > MAX_DEPTH:
         raise Unreadable("too_deep")
     if isinstance(value, str):
@@ -77,7 +81,9 @@ def scrubbed(value: Any, depth: int = 0) -> Any:
         return {scrubbed(k): scrubbed(v, depth + 1) for k, v in value.items()}
     if isinstance(value, list):
         return [scrubbed(item, depth + 1) for item in value]
-    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+    if isinstance(value, int) and not -(2**63) <= value < 2**64:
+        value = float(value) if abs(value) < 10**308 else None
+    if isinstance(value, float) and not isfinite(value):
         return None
     return value
 
@@ -85,15 +91,26 @@ def scrubbed(value: Any, depth: int = 0) -> Any:
 def dump(value: Any) -> str:
     """Compact JSON; `TOO_DEEP` in place of a value nested deeper than can be written."""
     try:
-        return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()
+        return orjson.dumps(value).decode()
     except TypeError as error:
         if "recursion" in str(error).lower():
             return TOO_DEEP
         return json.dumps(value, ensure_ascii=False, default=str, separators=(",", ":"))
 
 
+def writable(value: Any) -> bool:
+    """Whether a value can be written as part of a record: it is JSON, and not nested too deep."""
+    try:
+        orjson.dumps(value)
+    except TypeError:
+        return False
+    return True
+
+
 def embedded(value: Any) -> Any:
     """A value that may be JSON in a string: the parsed value, or None if it is no JSON."""
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "replace")
     if not isinstance(value, str):
         return value
     try:

@@ -18,8 +18,8 @@ from traces.readers.intake import Intake
 from traces.readers.items import Answer, Replaced, Result, Said
 from traces.readers.log import Log
 from traces.readers.reader import share
+from traces.readers.sample import Sample
 from traces.readers.shapes import integer, items, mapping, text, text_or_none
-from traces.readers.source import Sample
 from traces.readers.tools import ObservedTools
 from traces.session import Session
 from traces.turn import Sampling, Usage
@@ -32,6 +32,7 @@ class Kimi:
 
     format: ClassVar[str] = "kimi"
     unsupported: ClassVar[str | None] = None
+    keys: ClassVar[frozenset[str]] = frozenset({"message", "event"})
 
     def match(self, sample: Sample) -> float:
         """Rows of types ``context.*``, ``llm.*`` and their companions."""

@@ -8,38 +8,44 @@ from traces.session import SourceWarning
 MAX_WARNINGS_PER_CODE = 20
 """Beyond this many of one code in a file, warnings are only counted."""
 
-_OPEN, _USED = "unaccounted", "used"
+_OPEN, _USED = 0, 1
+_MORE_ROWS = 4096
 
 
 @dataclass(slots=True)
 class Ledger:
     """Account of one file. Rows are numbered from 1; a row used once stays used."""
 
+    rows: int = 0
     warnings: list[SourceWarning] = field(default_factory=list)
-    _reasons: list[str] = field(default_factory=lambda: [_OPEN, _USED])
+    _reasons: dict[str, int] = field(default_factory=lambda: {"unaccounted": _OPEN, "used": _USED})
     _state: bytearray = field(default_factory=bytearray)
     _codes: Counter[str] = field(default_factory=Counter)
 
     def see(self, row: int) -> None:
         """A row exists."""
-        if row > len(self._state):
-            self._state.extend(bytes(row - len(self._state)))
+        if row > self.rows:
+            self.rows = row
+            if row > len(self._state):
+                self._state.extend(bytes(row - len(self._state) + _MORE_ROWS))
 
     def use(self, row: int) -> None:
         """The row's content is in a session."""
-        self.see(row)
-        self._state[row - 1] = 1
+        if row > self.rows:
+            self.see(row)
+        self._state[row - 1] = _USED
 
     def skip(self, row: int, reason: str) -> None:
         """The row is not part of any session, for a reason given as a short word."""
-        self.see(row)
-        if self._state[row - 1] == 1:
+        if row > self.rows:
+            self.see(row)
+        if self._state[row - 1] == _USED:
             return
-        if reason not in self._reasons:
-            if len(self._reasons) == 255:
-                reason = "other"
-            self._reasons.append(reason)
-        self._state[row - 1] = self._reasons.index(reason)
+        code = self._reasons.get(reason)
+        if code is None:
+            full = len(self._reasons) == 255
+            code = self._reasons.setdefault("other" if full else reason, len(self._reasons))
+        self._state[row - 1] = code
 
     def warn(self, code: str, row: int | None = None, detail: str = "") -> None:
         """Something odd that a reader coped with. `detail` must not quote the content."""
@@ -48,15 +54,11 @@ class Ledger:
             self.warnings.append(SourceWarning(code=code, row=row, detail=detail))
 
     @property
-    def rows(self) -> int:
-        """Rows seen."""
-        return len(self._state)
-
-    @property
     def skipped(self) -> dict[str, int]:
         """Rows per reason, the most frequent first."""
-        counts = Counter(self._state)
-        named = {self._reasons[code]: n for code, n in counts.most_common() if code != 1}
+        counts = Counter(self._state[: self.rows])
+        names = {code: reason for reason, code in self._reasons.items()}
+        named = {names[code]: n for code, n in counts.items() if code != _USED}
         return dict(sorted(named.items(), key=lambda item: (-item[1], item[0])))
 
     @property

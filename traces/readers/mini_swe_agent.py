@@ -15,8 +15,8 @@ from traces.readers.intake import Intake
 from traces.readers.items import Answer
 from traces.readers.log import Log, entries
 from traces.readers.openai_answer import openai_usage, sampling_of
+from traces.readers.sample import Sample
 from traces.readers.shapes import items, mapping, mappings, text, text_or_none
-from traces.readers.source import Sample
 from traces.readers.tags import scalar_tags
 from traces.session import Session
 
@@ -28,6 +28,7 @@ class MiniSweAgent:
 
     format: ClassVar[str] = "mini-swe-agent"
     unsupported: ClassVar[str | None] = None
+    keys: ClassVar[frozenset[str]] = frozenset({"trajectory_format", "info", "role"})
 
     def match(self, sample: Sample) -> float:
         """An object that names the format, or a list of messages that all answer in bash blocks."""

@@ -15,8 +15,8 @@ from traces.readers.intake import Intake
 from traces.readers.openhands_events import EventLog
 from traces.readers.openhands_sdk import SdkLog
 from traces.readers.reader import share
+from traces.readers.sample import Sample
 from traces.readers.shapes import items, mapping, text_or_none
-from traces.readers.source import Sample
 from traces.readers.tags import scalar_tags
 from traces.session import Session
 
@@ -38,6 +38,7 @@ class OpenHands:
 
     format: ClassVar[str] = "openhands"
     unsupported: ClassVar[str | None] = None
+    keys: ClassVar[frozenset[str]] = frozenset({"history", "action", "observation", "kind"})
 
     def match(self, sample: Sample) -> float:
         """Rows with a history of events, or rows that are events."""

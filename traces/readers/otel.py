@@ -8,6 +8,7 @@ Exporters cut long values; a prompt that is no JSON any more is counted as ``tru
 """
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, ClassVar
 
 from traces.readers.chains import chained
@@ -17,14 +18,18 @@ from traces.readers.intake import Intake
 from traces.readers.items import Answer
 from traces.readers.openai_answer import sampling_of
 from traces.readers.reader import share
+from traces.readers.repeated import PromptReader
+from traces.readers.sample import Sample
 from traces.readers.shapes import integer, items, text, text_or_none
-from traces.readers.source import Sample
-from traces.readers.spans import Span, read_span, spans_of
+from traces.readers.spans import Span, attribute_names, read_span, spans_of
 from traces.session import Session
 from traces.turn import Times, Usage
 
 PREFIXES = ("gen_ai.", "llm.", "ai.", "openinference.")
 OTHER_OPERATIONS = frozenset({"invoke_agent", "execute_tool", "create_agent", "embeddings"})
+MAX_SPANS = 50
+"""Spans of a row that are looked at to recognise it."""
+
 SESSION_KEYS = ("gen_ai.conversation.id", "session.id", "exgentic.session.id")
 
 
@@ -36,14 +41,11 @@ class Otel:
 
     format: ClassVar[str] = "otel"
     unsupported: ClassVar[str | None] = None
+    keys: ClassVar[frozenset[str]] = frozenset({"resourceSpans", "spans", "attributes"})
 
     def match(self, sample: Sample) -> float:
         """Rows or documents with spans that have attributes of these conventions."""
-        fits = 0
-        for row in sample.objects:
-            spans = [read_span(0, raw) for raw in list(spans_of(row))[:50]]
-            fits += any(key.startswith(PREFIXES) for span in spans for key in span.attributes)
-        return share(sample, fits)
+        return share(sample, sum(_has_chat_attributes(row) for row in sample.objects))
 
     def read(self, intake: Intake) -> Iterator[Session]:
         """The sessions of the file, chained in the order in which the spans began."""
@@ -60,8 +62,9 @@ class Otel:
                 row = line if in_lines else len(spans) + 1
                 intake.ledger.see(row)
                 spans.append(read_span(row, raw))
+        prompts = PromptReader(intake.blobs)
         for span in sorted(spans, key=lambda span: (span.start or "", span.row)):
-            reason, chat = _chat_of(span, intake)
+            reason, chat = _chat_of(span, prompts)
             if chat is None:
                 intake.ledger.skip(span.row, reason)
                 continue
@@ -69,7 +72,12 @@ class Otel:
             yield _exchange(span, chat)
 
 
-def _chat_of(span: Span, intake: Intake) -> tuple[str, ChatSpan | None]:
+def _has_chat_attributes(row: dict[str, Any]) -> bool:
+    spans = islice(spans_of(row), MAX_SPANS)
+    return any(key.startswith(PREFIXES) for span in spans for key in attribute_names(span))
+
+
+def _chat_of(span: Span, prompts: PromptReader) -> tuple[str, ChatSpan | None]:
     """The chat of a span, or the reason why it is none."""
     attributes = span.attributes
     operation = text(attributes.get("gen_ai.operation.name"))
@@ -82,7 +90,7 @@ def _chat_of(span: Span, intake: Intake) -> tuple[str, ChatSpan | None]:
         (".generateText", ".streamText", ".generateObject", ".streamObject")
     ):
         return "span_invoke_agent", None
-    chat = chat_span(span, intake.blobs)
+    chat = chat_span(span, prompts)
     if chat is None:
         return "truncated_or_no_content", None
     return "", chat

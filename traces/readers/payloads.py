@@ -3,9 +3,10 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
-from traces.message import ToolCall
+from traces.readers.arguments import Call
 from traces.turn import Diff, DiffFormat, Shell
 
 PATCH = re.compile(r"^\*\*\* Begin Patch", re.MULTILINE)
@@ -27,21 +28,16 @@ class Outcome:
 
 
 def payloads(
-    calls: Sequence[ToolCall],
-    arguments_of: Sequence[dict[str, Any]],
-    outcomes: Sequence[Outcome | None] = (),
+    calls: Sequence[Call], outcomes: Sequence[Outcome | None] = ()
 ) -> tuple[tuple[Diff, ...], tuple[Shell, ...]]:
-    """Which arguments of which call hold a patch or a shell command.
-
-    `arguments_of` are the parsed arguments and `outcomes` the results, both by call.
-    """
+    """Which arguments of which call hold a patch or a shell command; `outcomes` go by call."""
     diffs: list[Diff] = []
     shells: list[Shell] = []
-    for number, (call, arguments) in enumerate(zip(calls, arguments_of, strict=True)):
-        diff = _diff(number, arguments)
+    for number, call in enumerate(calls):
+        diff = _diff(number, call.arguments)
         if diff is not None:
             diffs.append(diff)
-        shell = _shell_argument(call.name, arguments)
+        shell = _shell_argument(call.name, call.arguments)
         if shell is not None:
             ended = (outcomes[number] if number < len(outcomes) else None) or Outcome()
             shells.append(
@@ -57,17 +53,18 @@ def payloads(
 
 def diff_format(text: str) -> DiffFormat | None:
     """Which patch language `text` is written in, if any."""
-    if PATCH.search(text):
+    if "*** Begin Patch" in text and PATCH.search(text):
         return "apply_patch"
-    if SEARCH.search(text):
+    if "<<<<< SEARCH" in text and SEARCH.search(text):
         return "search_replace"
-    return "unified" if UNIFIED.search(text) else None
+    looks_so = "\n+++ " in text or "@@ -" in text
+    return "unified" if looks_so and UNIFIED.search(text) else None
 
 
 def _diff(number: int, arguments: dict[str, Any]) -> Diff | None:
-    for pair in OLD_AND_NEW:
-        if all(isinstance(arguments.get(key), str) for key in pair):
-            return Diff(call=number, format="search_replace", arguments=pair)
+    for old, new in OLD_AND_NEW:
+        if isinstance(arguments.get(old), str) and isinstance(arguments.get(new), str):
+            return Diff(call=number, format="search_replace", arguments=(old, new))
     for key, value in arguments.items():
         found = diff_format(value) if isinstance(value, str) and "\n" in value else None
         if found is not None:
@@ -75,8 +72,13 @@ def _diff(number: int, arguments: dict[str, Any]) -> Diff | None:
     return None
 
 
-def _shell_argument(name: str, arguments: dict[str, Any]) -> str | None:
-    if EDITOR_TOOLS.search(name) or not SHELL_TOOLS.search(name):
+@lru_cache(maxsize=1024)
+def _runs_commands(tool: str) -> bool:
+    return bool(SHELL_TOOLS.search(tool)) and not EDITOR_TOOLS.search(tool)
+
+
+def _shell_argument(tool: str, arguments: dict[str, Any]) -> str | None:
+    if not _runs_commands(tool):
         return None
     return next(
         (key for key in SHELL_ARGUMENTS if isinstance(arguments.get(key), str | list)), None

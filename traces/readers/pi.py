@@ -16,8 +16,8 @@ from traces.readers.intake import Intake
 from traces.readers.items import Answer, Item, Replaced, Result, Said
 from traces.readers.log import Log
 from traces.readers.reader import share
+from traces.readers.sample import Sample
 from traces.readers.shapes import integer, mapping, text, text_or_none
-from traces.readers.source import Sample
 from traces.session import Session
 from traces.turn import Times, Usage
 
@@ -30,6 +30,7 @@ class Pi:
 
     format: ClassVar[str] = "pi"
     unsupported: ClassVar[str | None] = None
+    keys: ClassVar[frozenset[str]] = frozenset({"message", "cwd"})
 
     def match(self, sample: Sample) -> float:
         """Rows of type ``message`` with a message in one of pi's roles, and a session row."""

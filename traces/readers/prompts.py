@@ -13,9 +13,10 @@ from traces.message import make_message
 from traces.readers.builder import SessionBuilder
 from traces.readers.content import content_parts
 from traces.readers.intake import Intake
+from traces.readers.items import Answer
 from traces.readers.reader import share
+from traces.readers.sample import Sample
 from traces.readers.shapes import items, mapping, text
-from traces.readers.source import Sample
 from traces.readers.tags import scalar_tags
 from traces.session import Session
 
@@ -39,6 +40,7 @@ class Prompts:
 
     format: ClassVar[str] = "prompts"
     unsupported: ClassVar[str | None] = None
+    keys: ClassVar[frozenset[str]] = frozenset({"turns", *PROMPT_KEYS})
 
     def match(self, sample: Sample) -> float:
         """Rows with turns or a prompt, and no conversation."""
@@ -57,15 +59,16 @@ class Prompts:
             builder = SessionBuilder(intake, session_id=next(ids, None))
             builder.tags = scalar_tags({key: row.get(key) for key in TAG_KEYS})
             toolset = builder.toolset(())
-            prefix = []
+            thread = builder.thread()
             if text(row.get("system")):
                 parts = content_parts(row["system"], intake.blobs)
                 message = make_message("system", parts, origin="harness", rows=(number,))
-                prefix.append(builder.add(message))
+                thread.mids.append(builder.add(message))
             parts = content_parts(prompts[0], intake.blobs)
             message = make_message("user", parts, origin="human", rows=(number,))
-            prefix.append(builder.add(message))
-            builder.turn(prefix, None, fidelity="exact", toolset=toolset, rows=(number,))
+            thread.mids.append(builder.add(message))
+            asked = Answer(toolset=toolset, rows=(number,))
+            builder.turn(thread, asked, None, fidelity="exact")
             if len(prompts) > 1:
                 builder.warn("later_turns_need_answers", number, f"{len(prompts) - 1} left out")
             yield builder.build()

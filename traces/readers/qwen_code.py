@@ -15,8 +15,8 @@ from traces.readers.intake import Intake
 from traces.readers.items import Answer, Item
 from traces.readers.log import Log
 from traces.readers.reader import share
+from traces.readers.sample import Sample
 from traces.readers.shapes import items, mapping, text, text_or_none
-from traces.readers.source import Sample
 from traces.session import Session
 
 
@@ -29,6 +29,7 @@ class QwenCode:
 
     format: ClassVar[str] = "qwen-code"
     unsupported: ClassVar[str | None] = None
+    keys: ClassVar[frozenset[str]] = frozenset({"uuid"})
 
     def match(self, sample: Sample) -> float:
         """Linked rows whose messages have parts."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from traces.readers.intake import Intake
-from traces.readers.source import Sample
+from traces.readers.sample import Sample
 from traces.session import Session
 
 
@@ -23,6 +23,10 @@ class Reader(Protocol):
     @property
     def unsupported(self) -> str | None:
         """Why no session can be made of this format, if none can."""
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """Keys of which the rows of any file in the format hold one; empty if it is no JSON."""
 
     def match(self, sample: Sample) -> float:
         """How well the sample fits, 0 to 1."""

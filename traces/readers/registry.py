@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from traces.readers.adp import Adp
 from traces.readers.aider import Aider
+from traces.readers.aider_llm import AiderLlm
 from traces.readers.atif import Atif
 from traces.readers.canonical import Canonical
 from traces.readers.chat_rows import ChatRows
@@ -24,9 +25,10 @@ from traces.readers.prompts import Prompts
 from traces.readers.qwen_code import QwenCode
 from traces.readers.reader import Reader
 from traces.readers.request_logs import RequestLogs
-from traces.readers.source import Sample
+from traces.readers.sample import Sample
 from traces.readers.swe_agent import SweAgent
 from traces.readers.unsupported import UNSUPPORTED
+from traces.readers.vllm_log import VllmLog
 
 READERS: tuple[Reader, ...] = (
     Canonical(),
@@ -46,6 +48,8 @@ READERS: tuple[Reader, ...] = (
     CopilotCli(),
     Kimi(),
     Aider(),
+    AiderLlm(),
+    VllmLog(),
     RequestLogs(),
     Otel(),
     Adp(),
@@ -68,9 +72,10 @@ class Choice:
 
 
 def choose(sample: Sample) -> Choice:
-    """The reader that fits the sample best."""
-    scores = {reader.format: reader.match(sample) for reader in READERS}
-    best = max(READERS, key=lambda reader: scores[reader.format])
+    """The reader that fits the sample best, of those that know a key in it."""
+    possible = [r for r in READERS if not r.keys or not r.keys.isdisjoint(sample.keys)]
+    scores = {reader.format: reader.match(sample) for reader in possible}
+    best = max(possible, key=lambda reader: scores[reader.format])
     fits = scores[best.format] >= LEAST_SHARE
     return Choice(best if fits else None, {k: round(v, 3) for k, v in scores.items() if v > 0})
 

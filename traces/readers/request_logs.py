@@ -17,8 +17,9 @@ from traces.readers.intake import Intake
 from traces.readers.json_text import embedded
 from traces.readers.log import entries
 from traces.readers.reader import share
+from traces.readers.repeated import PromptReader
+from traces.readers.sample import Sample
 from traces.readers.shapes import items, mapping, text, text_or_none
-from traces.readers.source import Sample
 from traces.readers.sse_fold import as_body
 from traces.readers.tags import scalar_tags
 from traces.session import Session
@@ -32,6 +33,9 @@ class RequestLogs:
 
     format: ClassVar[str] = "request-log"
     unsupported: ClassVar[str | None] = None
+    keys: ClassVar[frozenset[str]] = frozenset(
+        {"log", "custom_id", "request", "body", "request_body", *LITELLM_KEYS}
+    )
 
     def match(self, sample: Sample) -> float:
         """A HAR file, or rows with a request and an answer."""
@@ -47,6 +51,7 @@ class RequestLogs:
 
     def _exchanges(self, rows: Iterator[tuple[int, Any]], intake: Intake) -> Iterator[Exchange]:
         asked: dict[str, dict[str, Any]] = {}
+        prompts = PromptReader(intake.blobs)
         for number, value in rows:
             row = mapping(value)
             body, answer = _bodies(row)
@@ -59,7 +64,7 @@ class RequestLogs:
                 intake.ledger.skip(number, "no_request_content")
                 continue
             intake.ledger.use(number)
-            exchange = read_exchange(body, answer, number, intake.blobs)
+            exchange = read_exchange(body, answer, number, prompts)
             exchange.session = _session_of(row)
             exchange.tags = scalar_tags(mapping(mapping(row.get("metadata")).get("tags")))
             begin, first, end = (

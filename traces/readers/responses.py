@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from traces.blobs import BlobStore
-from traces.message import Origin, ToolCall
-from traces.readers.arguments import freeform_call, tool_call
+from traces.message import Origin
+from traces.readers.arguments import Call, freeform_call, tool_call
 from traces.readers.chat import ROLES, add_reasoning
 from traces.readers.content import content_parts
 from traces.readers.items import Answer, Item, Result, Rows, Said
@@ -143,7 +143,7 @@ def outcome_of(metadata: dict[str, Any], shown: str) -> Outcome | None:
     return Outcome(code, None if seconds is None else seconds * 1000)
 
 
-def _call(item: dict[str, Any], kind: str, call_id: str) -> ToolCall:
+def _call(item: dict[str, Any], kind: str, call_id: str) -> Call:
     if kind == "custom_tool_call":
         return freeform_call(call_id, item.get("name"), item.get("input"))
     if kind == "local_shell_call":

@@ -4,11 +4,12 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+import msgspec
+
 from traces.readers.items import Answer, Item, Result
 
 
-@dataclass(slots=True)
-class _Slot:
+class _Slot(msgspec.Struct, gc=False):
     """A call of answer number `answer`, and its result once one is found."""
 
     answer: int
@@ -24,10 +25,10 @@ class Results:
     to the first one that follows.
     """
 
-    slots: dict[str, list[_Slot]] = field(default_factory=lambda: defaultdict(list))
+    slots: dict[str, list[_Slot]] = field(default_factory=dict)
     early: dict[str, list[Result]] = field(default_factory=lambda: defaultdict(list))
     extra: list[Result] = field(default_factory=list)
-    _taken: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    _taken: dict[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, transcript: Iterable[Item]) -> "Results":
@@ -36,17 +37,20 @@ class Results:
         for number, item in enumerate(transcript):
             if isinstance(item, Answer):
                 for call in item.calls:
-                    slot = _Slot(number)
-                    results.slots[call.id].append(slot)
-                    if results.early[call.id]:
-                        slot.result = results.early[call.id].pop(0)
+                    results._ask(call.id, number)
             elif isinstance(item, Result):
                 results._place(item)
         return results
 
+    def _ask(self, call_id: str, answer: int) -> None:
+        slot = _Slot(answer)
+        self.slots.setdefault(call_id, []).append(slot)
+        if self.early and (early := self.early.get(call_id)):
+            slot.result = early.pop(0)
+
     def _place(self, result: Result) -> None:
         known = self.slots.get(result.call_id)
-        if not known:
+        if known is None:
             self.early[result.call_id].append(result)
             return
         latest = known[-1].answer
@@ -59,8 +63,8 @@ class Results:
     def take(self, call_id: str) -> Result | None:
         """The result of the next call with that id, in the order of the transcript."""
         slots = self.slots.get(call_id, [])
-        position = self._taken[call_id]
-        self._taken[call_id] += 1
+        position = self._taken.get(call_id, 0)
+        self._taken[call_id] = position + 1
         return slots[position].result if position < len(slots) else None
 
     def is_orphan(self, result: Result) -> bool:

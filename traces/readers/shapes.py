@@ -2,6 +2,9 @@
 
 from typing import Any
 
+MAX_INTEGER = 2**63
+"""Nothing that is counted here comes near it."""
+
 
 def mapping(value: Any) -> dict[str, Any]:
     """`value` if it is a JSON object, else an empty one."""
@@ -33,9 +36,9 @@ def integer(value: Any) -> int | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, int):
-        return value
+        return value if abs(value) < MAX_INTEGER else None
     if isinstance(value, float) and value.is_integer():
-        return int(value)
+        return int(value) if abs(value) < MAX_INTEGER else None
     if isinstance(value, str) and value.isdecimal() and len(value) < 19:
         return int(value)
     return None

@@ -1,42 +1,42 @@
 """A file to be imported: opened, decompressed, and cut into rows or read as one document."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
+import orjson
+
+from traces.errors import InputError
+from traces.readers import database
 from traces.readers.decompression import decompressed
-from traces.readers.json_text import Unreadable, parse_row
+from traces.readers.json_lines import BLANK, JsonLines
+from traces.readers.json_text import TORN, Unreadable, parse_row
 from traces.readers.ledger import Ledger
 from traces.readers.parquet import parquet_rows
+from traces.readers.sample import Sample
 
 PARQUET = b"PAR1"
 DAMAGED = "damaged_archive"
 
 SAMPLE_ROWS = 50
+SAMPLE_LINES = 500
+"""A file without a row in these lines is no JSON Lines."""
+
 SAMPLE_BYTES = 8_000_000
-HEAD_BYTES = 65_536
-MAX_KEPT_BYTES = 4_000_000
+HEAD_BYTES = 262_144
+BUFFER_BYTES = 262_144
+"""Lines can be long: with a small buffer they are put together from many pieces."""
 
+LINES_TO_TELL = 21
+"""Lines after which a file that began like JSON is taken to be JSON Lines or one JSON value."""
 
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """What a reader may look at to recognise its format.
-
-    `rows` are the first parsable rows (of JSON Lines, Parquet, or the entries of a JSON array);
-    `document` is the whole value if the file is one JSON value; `head` the first characters.
-    """
-
-    rows: tuple[Any, ...]
-    document: Any
-    head: str
-
-    @property
-    def objects(self) -> list[dict[str, Any]]:
-        """The rows that are JSON objects."""
-        return [row for row in self.rows if isinstance(row, dict)]
+MAX_KEPT_BYTES = 64_000_000
+MAX_DOCUMENT_BYTES = 1_000_000_000
 
 
 @dataclass
@@ -49,7 +49,7 @@ class SourceFile:
 
     def open(self) -> IO[bytes]:
         """The decompressed bytes, from the start."""
-        return decompressed(self.path.open("rb"), self._damaged)
+        return decompressed(self.path.open("rb", buffering=BUFFER_BYTES), self._damaged)
 
     def _damaged(self) -> None:
         if not any(warning.code == DAMAGED for warning in self.ledger.warnings):
@@ -73,45 +73,100 @@ class SourceFile:
         return self.head.startswith(PARQUET)
 
     @cached_property
+    def is_database(self) -> bool:
+        """Whether the file is a SQLite database."""
+        return self.head.startswith(database.MAGIC)
+
+    def database(self) -> AbstractContextManager[database.Database]:
+        """The database in the file, open as long as the context lasts."""
+        return database.opened(self.path, self.open, self.ledger)
+
+    @cached_property
     def document(self) -> Any:
-        """The file as one JSON value, or None if it is not one."""
+        """The file as one JSON value, or None if it is not one.
+
+        Raises InputError for a value too large to be read as a whole.
+        """
         start = self.head.lstrip(b"\xef\xbb\xbf \t\r\n")
-        if self.is_parquet or not start.startswith((b"{", b"[")) or self._first_lines_stand_alone:
+        if self.is_parquet or not start.startswith((b"{", b"[")):
             return None
-        with self.open() as stream:
-            data = stream.read()
+        rows = faults = 0
+        for line in self._lines.look():
+            if line.stands_alone:
+                rows += len(line.values)
+            elif line.fault != BLANK:
+                faults += 1
+                if faults == 1 and not rows and (whole := self._printed_over_lines()) is not None:
+                    return whole
+            if rows > 1 and rows >= faults:
+                return None
+            if rows + faults > LINES_TO_TELL or self._lines.looked_at > SAMPLE_BYTES:
+                break
+        else:
+            if rows == 1 and not faults:
+                return self._mended(*self._lines.only)
         try:
-            values, mended = parse_row(data)
+            return self._mended(*parse_row(self._whole()))
         except Unreadable:
             return None
-        if len(values) > 1 or (mended and "torn_after_value" in mended):
+
+    def _printed_over_lines(self) -> Any:
+        """The value of a file without damage whose first line is not a row, or None."""
+        if self.path.stat().st_size > MAX_KEPT_BYTES:
+            return None
+        try:
+            return orjson.loads(self._whole())
+        except orjson.JSONDecodeError:
+            return None
+
+    def _whole(self) -> bytes:
+        with self.open() as stream:
+            data = stream.read(MAX_DOCUMENT_BYTES + 1)
+        if len(data) > MAX_DOCUMENT_BYTES:
+            raise InputError(
+                f"{self.name}: one JSON value of more than {MAX_DOCUMENT_BYTES // 10**6} MB",
+                "write it as JSON Lines, one session or message per line",
+            )
+        return data
+
+    def _mended(self, values: list[Any], mended: str | None) -> Any:
+        if len(values) > 1 or (mended and TORN in mended):
             return None
         if mended:
             self.ledger.warn(mended)
         return values[0]
 
     @cached_property
-    def _first_lines_stand_alone(self) -> bool:
-        """Whether this is JSON Lines with two rows or more."""
-        found = 0
-        with self.open() as stream:
-            for number, line in enumerate(stream):
-                if not line.strip():
-                    continue
-                try:
-                    values, _ = parse_row(line)
-                except Unreadable:
-                    return found > 0 and number > 20
-                found += sum(isinstance(value, dict | list) for value in values)
-                if found > 1:
-                    return True
-        return False
+    def _lines(self) -> JsonLines:
+        return JsonLines(self.open)
+
+    @cached_property
+    def sample(self) -> Sample:
+        """The first rows, without entering them in the ledger."""
+        if self.is_database:
+            with self.database() as found:
+                return Sample((), None, tables=found.columns)
+        rows = tuple(islice(self._first_values(), SAMPLE_ROWS))
+        return Sample(rows, self.document, self.head)
+
+    def _first_values(self) -> Iterator[Any]:
+        if self.is_parquet:
+            yield from parquet_rows(self.path)
+        elif isinstance(self.document, list):
+            yield from self.document
+        elif self.document is not None:
+            yield self.document
+        else:
+            for line in self._lines.look():
+                yield from line.values
+                if line.row >= SAMPLE_LINES or self._lines.looked_at > SAMPLE_BYTES:
+                    return
 
     def forget_large(self) -> None:
         """Drop what was parsed to recognise the format, if it is large; it is parsed anew."""
         if self.path.stat().st_size > MAX_KEPT_BYTES:
-            self.__dict__.pop("document", None)
-            self.__dict__.pop("sample", None)
+            for name in ("document", "sample", "_lines"):
+                self.__dict__.pop(name, None)
 
     def rows(self) -> Iterator[tuple[int, Any]]:
         """Every row with its number, from 1; bad ones are counted and left out.
@@ -126,49 +181,11 @@ class SourceFile:
         elif self.document is not None:
             yield from self._counted([self.document])
         else:
-            yield from self._lines()
+            lines = self._lines
+            del self.__dict__["_lines"]
+            yield from lines.read(self.ledger)
 
-    def _counted(self, values: Any) -> Iterator[tuple[int, Any]]:
+    def _counted(self, values: Iterable[Any]) -> Iterator[tuple[int, Any]]:
         for row, value in enumerate(values, 1):
             self.ledger.see(row)
             yield row, value
-
-    def _lines(self) -> Iterator[tuple[int, Any]]:
-        with self.open() as stream:
-            row, pending = 0, None
-            for row, line in enumerate(stream, 1):
-                self.ledger.see(row)
-                if pending is not None:
-                    self._bad(*pending)
-                    pending = None
-                if not line.strip():
-                    self.ledger.skip(row, "blank")
-                    continue
-                try:
-                    values, mended = parse_row(line)
-                except Unreadable as error:
-                    pending = row, str(error)
-                    continue
-                if mended:
-                    self.ledger.warn(mended, row)
-                for value in values:
-                    yield row, value
-            if pending is not None:
-                number, reason = pending
-                self._bad(number, "torn_tail" if reason == "not_json" and number > 1 else reason)
-
-    def _bad(self, row: int, reason: str) -> None:
-        self.ledger.skip(row, reason)
-        self.ledger.warn(reason, row)
-
-    @cached_property
-    def sample(self) -> Sample:
-        """The first rows, without entering them in the ledger."""
-        look = SourceFile(self.path, self.name)
-        look.__dict__["document"] = self.document
-        rows: list[Any] = []
-        for _, value in look.rows():
-            rows.append(value)
-            if len(rows) >= SAMPLE_ROWS:
-                break
-        return Sample(tuple(rows), self.document, self.head.decode("utf-8", errors="replace"))

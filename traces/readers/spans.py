@@ -1,11 +1,14 @@
 """OpenTelemetry spans of every export: OTLP JSON, span lists, load generators' trace files."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 from traces.readers.shapes import integer, items, mapping, mappings, text, text_or_none
+
+MAX_DIGITS = 10
+"""A longer number in an attribute's name is no place in a list."""
 
 
 @dataclass(slots=True)
@@ -56,6 +59,16 @@ def read_span(row: int, raw: dict[str, Any]) -> Span:
     )
 
 
+def attribute_names(raw: dict[str, Any]) -> Iterable[str]:
+    """The names of a raw span's attributes, and of those of its events."""
+    for holder in (raw, *mappings(raw.get("events"))):
+        given = holder.get("attributes")
+        if isinstance(given, dict):
+            yield from given
+        for attribute in mappings(given):
+            yield text(attribute.get("key"))
+
+
 def plain_attributes(attributes: Any) -> dict[str, Any]:
     """Attributes as a dict, from OTLP's list of ``{"key", "value": {"stringValue"}}`` or a dict."""
     if isinstance(attributes, dict):
@@ -95,26 +108,31 @@ def _moment(value: Any) -> str | None:
 def unflattened(attributes: dict[str, Any], prefix: str) -> list[dict[str, Any]]:
     """Attributes ``prefix.0.role``, ``prefix.0.content`` … as a list of nested objects."""
     tree: dict[str, Any] = {}
+    start = f"{prefix}."
     for key, value in attributes.items():
-        if not key.startswith(prefix + "."):
+        if not key.startswith(start):
             continue
         place = tree
-        *path, last = key[len(prefix) + 1 :].split(".")
+        *path, last = key[len(start) :].split(".")
         for step in path:
             inner = place.get(step)
             if not isinstance(inner, dict):
                 inner = place[step] = {}
             place = inner
         place[last] = value
-    numbered = {int(key): value for key, value in tree.items() if key.isdecimal()}
-    return [mapping(_lists(value)) for _, value in sorted(numbered.items())]
+    numbered = {int(key): value for key, value in tree.items() if _is_place(key)}
+    return [mapping(_with_lists(value)) for _, value in sorted(numbered.items())]
 
 
-def _lists(value: Any) -> Any:
-    """Objects whose keys are all numbers are lists."""
-    if not isinstance(value, dict):
+def _is_place(key: str) -> bool:
+    return key.isdecimal() and len(key) < MAX_DIGITS
+
+
+def _with_lists(value: Any) -> Any:
+    """Objects whose keys are all numbers as lists."""
+    if not isinstance(value, dict) or not value:
         return value
-    inner = {key: _lists(item) for key, item in value.items()}
-    if inner and all(key.isdecimal() for key in inner):
+    inner = {k: _with_lists(v) if isinstance(v, dict) else v for k, v in value.items()}
+    if all(map(_is_place, inner)):
         return [item for _, item in sorted(inner.items(), key=lambda pair: int(pair[0]))]
     return inner

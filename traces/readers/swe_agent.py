@@ -9,14 +9,14 @@ exact. Else they are rebuilt from ``history``, which a history processor may hav
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from traces.message import make_message
 from traces.readers.builder import SessionBuilder
 from traces.readers.chat import ChatReader
+from traces.readers.content import content_parts
 from traces.readers.intake import Intake
-from traces.readers.items import Answer, Item
+from traces.readers.items import Answer, Item, Said
 from traces.readers.json_text import embedded
+from traces.readers.sample import Sample
 from traces.readers.shapes import mapping, mappings, number, text, text_or_none
-from traces.readers.source import Sample
 from traces.readers.tags import scalar_tags
 from traces.readers.transcript import add_thread, history_ids
 from traces.session import Session
@@ -32,6 +32,7 @@ class SweAgent:
 
     format: ClassVar[str] = "swe-agent"
     unsupported: ClassVar[str | None] = None
+    keys: ClassVar[frozenset[str]] = frozenset({"trajectory", "history"})
 
     def match(self, sample: Sample) -> float:
         """An object with steps, or with a history whose messages name their agent."""
@@ -87,11 +88,11 @@ class SweAgent:
             if not _same_response(recorded, step):
                 recorded = {"role": "assistant", "content": step.get("response")}
                 recorded["tool_calls"] = step.get("tool_calls")
-            prefix = history.ids(prompt, row)
+            builder.thread().replace(history.ids(prompt, row))
             for item in ChatReader(blobs).message({**recorded, "role": "assistant"}, (row,)):
                 if isinstance(item, Answer):
                     _settle(item, settings)
-                    builder.turn(prefix, item.message(), fidelity="exact", **item.turn_facts())
+                    builder.turn(builder.thread(), item, item.message(), fidelity="exact")
 
     def _read_history(
         self, document: dict[str, Any], builder: SessionBuilder, settings: dict[str, Any]
@@ -116,15 +117,13 @@ class SweAgent:
         add_thread(builder, transcript, fidelity="lossy" if elided else "rebuilt")
 
     def _read_bare_steps(self, steps: list[dict[str, Any]], builder: SessionBuilder) -> None:
-        prefix: list[str] = []
+        thread, blobs = builder.thread(), builder.intake.blobs
         for row, step in enumerate(steps, 1):
             builder.intake.ledger.use(row)
-            answer = make_message(
-                "assistant", text(step.get("response")), origin="model", rows=(row,)
-            )
-            seen = make_message("user", text(step.get("observation")), origin="tool", rows=(row,))
-            builder.turn(prefix, answer, fidelity="lossy", rows=(row,))
-            prefix += [builder.add(answer), builder.add(seen)]
+            answer = Answer(content_parts(text(step.get("response")), blobs), rows=(row,))
+            builder.turn(thread, answer, answer.message(), fidelity="lossy")
+            shown = content_parts(text(step.get("observation")), blobs)
+            thread.mids.append(builder.add(Said("user", shown, "tool", (row,)).message()))
 
 
 class _GrowingHistory:

@@ -1,11 +1,18 @@
 """Tool definitions of every dialect, and definitions made from the calls that were observed."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
-from traces.message import ToolCall
+import orjson
+
+from traces.readers.arguments import Call
+from traces.readers.json_text import writable
 from traces.readers.shapes import items, mapping, text, text_or_none
 from traces.session import Tool, Toolset
+
+MAX_REPEATED = 200
+"""Different sets of tools that are remembered while a log is read."""
 
 
 def recorded_tools(definitions: Any) -> tuple[Tool, ...]:
@@ -32,7 +39,7 @@ def recorded_tools(definitions: Any) -> tuple[Tool, ...]:
             (
                 mapping(inner[key])
                 for key in ("parameters", "input_schema", "inputSchema", "parametersJsonSchema")
-                if isinstance(inner.get(key), dict)
+                if isinstance(inner.get(key), dict) and writable(inner[key])
             ),
             None,
         )
@@ -76,6 +83,26 @@ def synthesised_tool(name: str, keys: Iterable[str], *, freeform: bool = False) 
     )
 
 
+@dataclass(slots=True)
+class RepeatedTools:
+    """Definitions of request logs: most requests repeat those of the one before."""
+
+    _known: dict[bytes, Toolset] = field(default_factory=dict)
+
+    def read(self, definitions: Any) -> Toolset:
+        """The tools of a request."""
+        try:
+            name = orjson.dumps(definitions)
+        except TypeError:
+            return Toolset(provenance="recorded", tools=recorded_tools(definitions))
+        known = self._known.get(name)
+        if known is None:
+            known = Toolset(provenance="recorded", tools=recorded_tools(definitions))
+            if len(self._known) < MAX_REPEATED:
+                self._known[name] = known
+        return known
+
+
 class ObservedTools:
     """Collects the calls of a session, to offer their tools where the source kept no schemas."""
 
@@ -88,13 +115,13 @@ class ObservedTools:
         """Offer a tool whose definition the source kept, beside those that are only observed."""
         self._defined[tool.name] = tool
 
-    def add(self, call: ToolCall, arguments: Iterable[str]) -> None:
+    def add(self, call: Call) -> None:
         """Learn a call and the names of its arguments."""
         keys = self._keys.setdefault(call.name, {})
-        freeform = call.arg_kind == "freeform"
+        freeform = call.kind == "freeform"
         self._freeform[call.name] = self._freeform.get(call.name, True) and freeform
-        if call.arg_kind == "json":
-            keys.update(dict.fromkeys(arguments))
+        if call.kind == "json":
+            keys.update(dict.fromkeys(call.arguments))
 
     def toolset(self) -> Toolset:
         """One toolset for the whole session, in order of first use; ``missing`` if no call."""

@@ -10,6 +10,7 @@ from datetime import datetime
 from traces.readers.builder import SessionBuilder
 from traces.readers.items import Answer, Item, Replaced, Result, Said
 from traces.readers.results import Results
+from traces.readers.thread import Thread
 from traces.turn import Fidelity, Restart
 
 
@@ -17,58 +18,57 @@ def add_thread(
     builder: SessionBuilder,
     transcript: Sequence[Item],
     *,
-    thread: str = "main",
     fidelity: Fidelity = "rebuilt",
-) -> list[str]:
-    """Add all turns of one thread; returns the names of its messages as they are at the end."""
+) -> Thread:
+    """Add all turns of a transcript; returns the thread with the prompt as it is at the end."""
     results = Results.of(transcript)
-    prefix: list[str] = []
+    thread = builder.thread()
+    mids = thread.mids
     restart: Restart = "rewritten"
     for item in transcript:
         if isinstance(item, Said):
-            prefix.append(builder.add(item.message()))
+            mids.append(builder.add(item.message()))
         elif isinstance(item, Answer):
             given = [results.take(call.id) for call in item.calls]
-            add_answer(builder, item, given, prefix, thread, fidelity, restart)
+            add_answer(builder, thread, item, given, fidelity, restart)
         elif isinstance(item, Replaced):
-            kept = _leading_system(builder, prefix) if item.keep_system else []
-            prefix = kept + history_ids(builder, item.history)
+            kept = _leading_system(builder, mids) if item.keep_system else []
+            thread.replace(kept + history_ids(builder, item.history))
+            mids = thread.mids
             restart, fidelity = item.reason, "after_compaction"
         elif results.is_orphan(item):
             builder.orphans += 1
             builder.warn("result_without_call", item.rows[0] if item.rows else None)
-            prefix.append(builder.add(item.message()))
+            mids.append(builder.add(item.message()))
     for extra in results.extra:
         builder.warn("second_result_dropped", extra.rows[0] if extra.rows else None)
-    return prefix
+    return thread
 
 
 def add_answer(
     builder: SessionBuilder,
+    thread: Thread,
     item: Answer,
     given: Sequence[Result | None],
-    prefix: list[str],
-    thread: str,
     fidelity: Fidelity,
     restart: Restart = "rewritten",
 ) -> None:
-    """Add the turn of a response and move `prefix` behind it and its results."""
+    """Add the turn of a response and move the thread behind it and its results."""
     output = item.message()
     if item.target:
-        facts = item.turn_facts()
-        facts.setdefault("tool_wait_ms", _wait(item, given))
         builder.turn(
-            prefix,
+            thread,
+            item,
             output,
             fidelity=fidelity,
-            thread=thread,
             restart=restart,
             outcomes=[None if result is None else result.outcome for result in given],
-            **facts,
+            tool_wait_ms=_wait(item, given) if given else None,
         )
-        builder.unanswered += sum(result is None for result in given)
-    prefix.append(builder.add(output))
-    prefix.extend(builder.add(result.message()) for result in given if result is not None)
+        builder.unanswered += given.count(None)
+    else:
+        thread.mids.append(builder.add(output))
+    thread.mids.extend(builder.add(result.message()) for result in given if result is not None)
 
 
 def history_ids(builder: SessionBuilder, history: Sequence[Item]) -> list[str]:
@@ -98,13 +98,13 @@ def _leading_system(builder: SessionBuilder, prefix: Sequence[str]) -> list[str]
 
 def _wait(item: Answer, given: Sequence[Result | None]) -> float | None:
     """Milliseconds from the end of the response to the last result, if both are recorded."""
-    ends = [result.at for result in given if result is not None and result.at]
     begin = item.times.end if item.times else None
+    ends = [result.at for result in given if result is not None and result.at]
     if not begin or not ends:
         return None
     try:
-        start = datetime.fromisoformat(begin)
-        waited = max((datetime.fromisoformat(end) - start).total_seconds() for end in ends)
-    except (ValueError, TypeError):
+        last = max(map(datetime.fromisoformat, ends))
+        waited = (last - datetime.fromisoformat(begin)).total_seconds()
+    except (ValueError, TypeError, OverflowError):
         return None
     return round(waited * 1000, 3) if waited >= 0 else None

@@ -6,8 +6,8 @@ from typing import Any
 
 from traces.readers.intake import Intake
 from traces.readers.reader import share
+from traces.readers.sample import Sample
 from traces.readers.shapes import items, mapping
-from traces.readers.source import Sample
 from traces.session import Session
 
 
@@ -18,6 +18,7 @@ class Unsupported:
     format: str
     unsupported: str
     skip: str
+    keys: frozenset[str]
     fits: Callable[[dict[str, Any]], bool]
 
     def match(self, sample: Sample) -> float:
@@ -61,31 +62,42 @@ UNSUPPORTED = (
         "load-trace-mooncake",
         "a load shape: lengths and block hashes without text, nothing to replay",
         "load_shape_only",
+        frozenset({"input_length"}),
         _is_mooncake,
     ),
     Unsupported(
         "load-trace-weka",
         "a load shape: lengths and block hashes without text, nothing to replay",
         "load_shape_only",
+        frozenset({"block_size"}),
         _is_weka,
     ),
     Unsupported(
         "api-answers",
         "recorded API answers without their prompts, nothing to replay",
         "answer_without_prompt",
+        frozenset({"method"}),
         _is_model_answers,
     ),
     Unsupported(
         "tool-definitions",
         "tool definitions without a conversation",
         "tool_definition",
+        frozenset({"function"}),
         _is_tool_list,
     ),
-    Unsupported("json-schema", "a JSON Schema, not a recording", "schema", _is_schema),
+    Unsupported(
+        "json-schema",
+        "a JSON Schema, not a recording",
+        "schema",
+        frozenset({"$defs", "$schema", "properties"}),
+        _is_schema,
+    ),
     Unsupported(
         "session-index",
         "facts about a session; the messages are in the file that messages_path names",
         "session_index",
+        frozenset({"messages_path", "messagesPath"}),
         _is_session_index,
     ),
 )

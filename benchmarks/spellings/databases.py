@@ -1,0 +1,74 @@
+"""SQLite databases, as bytes."""
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import orjson
+
+from benchmarks.spellings.agents import goose_blocks, goose_result
+from benchmarks.spellings.conversation import Conversation
+from benchmarks.spellings.documents import opencode_messages
+
+OPENCODE = """
+    create table session (id text primary key, project_id text, parent_id text, directory text,
+        title text, version text, time_created integer, time_updated integer);
+    create table message (id text primary key, session_id text, time_created integer,
+        time_updated integer, data text);
+    create table part (id text primary key, message_id text, session_id text,
+        time_created integer, time_updated integer, data text);
+"""
+GOOSE = """
+    create table sessions (id text primary key, name text, working_dir text, created_at timestamp,
+        model_config_json text);
+    create table messages (id integer primary key autoincrement, message_id text, session_id text,
+        role text, content_json text, created_timestamp integer, metadata_json text);
+"""
+
+
+def _database(schema: str, rows: Iterable[tuple[str, Sequence[Any]]]) -> bytes:
+    with sqlite3.connect(":memory:") as connection:
+        connection.executescript(schema)
+        for statement, values in rows:
+            connection.execute(statement, values)
+        connection.commit()
+        return connection.serialize()
+
+
+def _inserted(table: str, *values: Any) -> tuple[str, Sequence[Any]]:
+    return f"insert into {table} values ({', '.join('?' * len(values))})", values
+
+
+def opencode(talks: list[Conversation]) -> bytes:
+    """``opencode.db`` with sessions, messages and parts."""
+    rows = []
+    for n, talk in enumerate(talks):
+        name = f"ses_{talk.id}"
+        rows.append(_inserted("session", name, "p", None, "/home/dev/project", "x", "1.1", n, n))
+        for info, parts in opencode_messages(talk):
+            message = f"{info['id']}_{n}"
+            data = orjson.dumps(info).decode()
+            rows.append(_inserted("message", message, name, n, n, data))
+            for place, part in enumerate(parts):
+                data = orjson.dumps(part).decode()
+                key = f"prt_{message}_{place:04}"
+                rows.append(_inserted("part", key, message, name, n, n, data))
+    return _database(OPENCODE, rows)
+
+
+def goose(talks: list[Conversation]) -> bytes:
+    """``sessions.db``."""
+    rows = []
+    model = '{"model_name": "m-1"}'
+    for talk in talks:
+        rows.append(_inserted("sessions", talk.id, "x", "/home/dev/project", "2026-01-05", model))
+        messages: list[tuple[str, list[dict[str, Any]]]] = []
+        for exchange in talk.exchanges:
+            if exchange.user:
+                messages.append(("user", [{"type": "text", "text": exchange.user}]))
+            messages.append(("assistant", goose_blocks(exchange)))
+            messages += [("user", [goose_result(c.id, c.result)]) for c in exchange.calls]
+        for role, blocks in messages:
+            content = orjson.dumps(blocks).decode()
+            rows.append(_inserted("messages", None, None, talk.id, role, content, 1, "{}"))
+    return _database(GOOSE, rows)
