@@ -7,17 +7,19 @@ Recorded text is escaped by Jinja's autoescape, and characters that act are writ
 import base64
 import hashlib
 import json
+import os
 import re
 from collections.abc import Sequence
 from functools import cache
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from checks.findings import CODES
 from reports.inert import visible
-from reports.number import ABSENT, estimate, interval, moment, number
+from reports.number import ABSENT, interval, moment, number
 from reports.store import Store
 from reports.summary import Row, Summary, break_even
 from reports.token_view import MOST_TURNS, TokenView, token_views, worst_first
@@ -44,14 +46,22 @@ PATH_FACTS = (
 )
 
 
-def render_html(store: Store, summary: Summary, turn: tuple[str, str] | None = None) -> str:
-    """The page. With `turn` = (session, turn) the token view shows that turn alone."""
+def render_html(
+    store: Store,
+    summary: Summary,
+    turn: tuple[str, str] | None = None,
+    folder: Path | None = None,
+) -> str:
+    """The page. With `turn` = (session, turn) the token view shows that turn alone.
+
+    `folder` is where the page will lie: its links to case files start there.
+    """
     rows = worst_first(summary["divergences"])
     chosen = [r for r in rows if turn is None or (r["session"], r["turn"]) == turn]
-    return page(summary, token_views(store, chosen[:MOST_TURNS]))
+    return page(summary, token_views(store, chosen[:MOST_TURNS]), folder)
 
 
-def page(summary: Summary, views: Sequence[TokenView]) -> str:
+def page(summary: Summary, views: Sequence[TokenView], folder: Path | None = None) -> str:
     """The page from a summary and the token views it shows."""
     environment = _environment()
     css = _css(environment)
@@ -60,10 +70,12 @@ def page(summary: Summary, views: Sequence[TokenView]) -> str:
         run=summary.run,
         s=summary.sections,
         views=views,
+        bounds=sorted(summary["bounds"], key=lambda bound: bound["state"] == "not_applicable"),
         css=css,
         css_hash=f"sha256-{digest}",
         grouped_findings=_by_code(summary["findings"]),
         shown_per_code=SHOWN_PER_CODE,
+        link=lambda case_file: _link(case_file, folder),
         meanings={name: code.meaning for name, code in CODES.items()},
         most_metrics=MOST_METRICS,
         break_even=break_even(summary),
@@ -128,14 +140,21 @@ def _environment() -> Environment:
         "text": visible,
         "number": number,
         "interval": interval,
-        "estimate": estimate,
         "moment": moment,
         "fact": _fact,
         "words": lambda name: str(name).replace("_", " "),
         "position_title": lambda position: f"#position {position}",
-        "plain_path": lambda path: re.fullmatch(r"[\w][\w./-]*", path) is not None,
     }
     return environment
+
+
+def _link(case_file: str, folder: Path | None) -> str | None:
+    """Where a page in `folder` finds the file; `None` for a path with any but plain characters.
+
+    A plain path cannot be a URL of any scheme: ``../cases/0000-ARGS_NOT_JSON-s0-t0001.case.json``.
+    """
+    path = case_file if folder is None else os.path.relpath(case_file, folder)
+    return path if re.fullmatch(r"[\w.][\w./-]*", path) else None
 
 
 def _css(environment: Environment) -> str:

@@ -1,8 +1,6 @@
 """Numbers as people read them, the same in every report. What was not measured is ``n/a``."""
 
-from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 ABSENT = "n/a"
 
@@ -32,14 +30,6 @@ def interval(low: float | None, high: float | None, unit: str | None = None) -> 
     if low is None and high is None:
         return ABSENT
     return f"{number(low, _share(unit))} … {number(high, _share(unit))}"
-
-
-def estimate(row: Mapping[str, Any]) -> str:
-    """``2.413 tokens (2.301 … 2.522)`` from a row with value, low, high, unit."""
-    value = number(row["value"], row["unit"])
-    if row["low"] is None and row["high"] is None:
-        return value
-    return f"{value} ({interval(row['low'], row['high'], row['unit'])})"
 
 
 def moment(value: datetime | None) -> str:

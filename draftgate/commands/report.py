@@ -44,7 +44,7 @@ def command(
         if html:
             from reports.html import render_html
 
-            _put("HTML", render_html(store, summary, _turn(turn)), html)
+            _put("HTML", render_html(store, summary, _turn(turn), html.parent), html)
         if junit:
             from reports.junit import render_junit
 

@@ -32,7 +32,7 @@ def conclude(record: Record, reporter: Reporter) -> GateOutcome:
     with Store.open(db, write=True) as store:
         store.load(run_tables(record, conclusion, counts, cases))
         summary = read_summary(store, record.folder.run)
-        write_whole(report, render_html(store, summary))
+        write_whole(report, render_html(store, summary, folder=report.parent))
     codes = Counter(f.code for f in conclusion.findings if f.severity == ERROR)
     return GateOutcome(
         run=record.folder.run,

@@ -11,7 +11,8 @@
 -- baseline_tpot_ms: time per output token of the baseline, in ms
 -- candidate_tpot_ms: time per output token of the candidate, in ms
 -- ttft_ratio: baseline / candidate; above 1 the candidate is quicker
--- tpot_ratio: baseline / candidate; above 1 the candidate is quicker
+-- tpot_ratio: baseline / candidate; above 1 the candidate is quicker; NULL where a path sent all its
+--   tokens at once
 with last_attempts as (
   select * from captures where arm = 'main'
   qualify row_number() over (partition by run, path, session, turn order by attempt desc) = 1
@@ -21,8 +22,8 @@ select
   b.completion_tokens as baseline_tokens, c.completion_tokens as candidate_tokens,
   b.ttft_ms as baseline_ttft_ms, c.ttft_ms as candidate_ttft_ms,
   b.tpot_ms as baseline_tpot_ms, c.tpot_ms as candidate_tpot_ms,
-  b.ttft_ms / nullif(c.ttft_ms, 0) as ttft_ratio,
-  b.tpot_ms / nullif(c.tpot_ms, 0) as tpot_ratio
+  nullif(b.ttft_ms, 0) / nullif(c.ttft_ms, 0) as ttft_ratio,
+  nullif(b.tpot_ms, 0) / nullif(c.tpot_ms, 0) as tpot_ratio
 from (from last_attempts where path = 'candidate' and status = 200) c
 join (from last_attempts where path = 'baseline' and status = 200) b using (run, session, turn)
 left join turns t using (run, session, turn)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from synthetic_run import synthetic_run
@@ -123,6 +124,40 @@ def test_a_case_path_that_is_no_plain_path_is_not_a_link(store: Store) -> None:
     page = Page(render_html(store, read_summary(store, "r")))
     assert "javascript:alert(1)" in "".join(page.text)
     assert not [a for _, a in page.tags if (a.get("href") or "").startswith("javascript")]
+
+
+@pytest.mark.parametrize(
+    ("case_file", "folder", "link"),
+    [
+        (".draftgate/runs/r/cases/a.case.json", ".draftgate/runs/r", "cases/a.case.json"),
+        (".draftgate/runs/r/cases/a.case.json", "out", "../.draftgate/runs/r/cases/a.case.json"),
+        ("/data/r/cases/a.case.json", "/data/r", "cases/a.case.json"),
+        ("javascript:alert(1)", ".", None),
+        ("cases/a b.case.json", ".", None),
+        ("https://evil.example/a.case.json", ".", None),
+    ],
+)
+def test_a_case_file_is_linked_from_where_the_page_lies(
+    store: Store, case_file: str, folder: str, link: str | None
+) -> None:
+    run = synthetic_run("r", verdict="fail")
+    store.load(replace(run, findings=[{**run.findings[0], "case_file": case_file}]))
+    page = Page(render_html(store, read_summary(store, "r"), folder=Path(folder)))
+    links = [a["href"] for t, a in page.tags if t == "a" and not (a["href"] or "").startswith("#")]
+    assert links == ([link] if link else [])
+
+
+def test_bounds_that_do_not_apply_come_last_and_each_has_its_words(store: Store) -> None:
+    run = synthetic_run("r")
+    (idle,) = (b for b in run.bounds if b["state"] == "not_applicable")
+    rest = [b for b in run.bounds if b is not idle]
+    store.load(replace(run, bounds=[{**b, "ordinal": i} for i, b in enumerate([idle, *rest])]))
+    text = " ".join(" ".join(Page(render_html(store, read_summary(store, "r"))).text).split())
+    table = text[text.index("Each bound") : text.index("Tokens against the baseline")]
+    names = [str(b["name"]) for b in rest] + [str(idle["name"])]
+    places = [table.index(name) for name in names]
+    assert places == sorted(places)
+    assert all(str(b["message"]) in table for b in run.bounds)
 
 
 def test_every_control_can_be_reached_and_named(store: Store) -> None:

@@ -223,6 +223,22 @@ def test_speedup_is_the_geometric_mean_of_pairs(db: Path) -> None:
         assert whole["low"] < mean < whole["high"]
 
 
+@pytest.mark.parametrize("path", ["baseline", "candidate"])
+def test_a_turn_that_came_in_one_burst_has_no_ratio_and_spoils_no_mean(path: str) -> None:
+    run = synthetic_run("r")
+    captures = [dict(c) for c in run.captures]
+    next(c for c in captures if c["path"] == path and c["arm"] == "main")["tpot_ms"] = 0.0
+    with Store.in_memory() as store:
+        store.load(replace(run, captures=captures))
+        (whole,) = store.rows("from v_speedup where context_band is null")
+        ratios = [r["tpot_ratio"] for r in store.rows("select tpot_ratio from v_latency_pairs")]
+    assert ratios.count(None) == 1
+    measured = [math.log(ratio) for ratio in ratios if ratio is not None]
+    assert whole["turns"] == len(measured) == 23
+    assert whole["tpot_speedup"] == pytest.approx(math.exp(sum(measured) / len(measured)))
+    assert whole["low"] < whole["tpot_speedup"] < whole["high"]
+
+
 def test_streams_are_counted_by_how_they_ended() -> None:
     run = synthetic_run("r", sessions=1, turns=4)
     captures = [dict(c) for c in run.captures if c["path"] == "candidate"]
