@@ -11,7 +11,8 @@ from draftgate.cli import VERBS, group
 from draftgate.command_reference import reference
 
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
-BLOCK = re.compile(r"```(?:console|bash|shell|sh)\n(.*?)```", re.S)
+BLOCK = re.compile(r"```(?:console|bash|shell|sh|yaml)\n(.*?)```", re.S)
+PROMPT = re.compile(r"^\s*(?:\$ |- run: )?")
 
 
 def pages(root: Path) -> list[Path]:
@@ -43,7 +44,7 @@ def commands_shown(root: Path) -> list[tuple[str, list[str]]]:
     for page in pages(root):
         for block in BLOCK.findall(page.read_text(encoding="utf-8")):
             for line in block.replace("\\\n", " ").splitlines():
-                line = line.removeprefix("$ ").split(" #")[0].strip()
+                line = PROMPT.sub("", line).split(" #")[0].strip()
                 if line.startswith("draftgate "):
                     found.append((page.name, shlex.split(line)[1:]))
     return found
