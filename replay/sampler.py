@@ -15,6 +15,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from msgspec import convert
+
 from replay.endpoint import Endpoint
 from replay.gpu import GpuReader
 from replay.prometheus import Sample, parse_metrics, total
@@ -134,18 +136,23 @@ def server_sample(path: str, arm: str, url: str, at: float, text: str) -> Server
 
 
 def read_samples(file: Path) -> list[ServerSample]:
-    """What a sampler wrote, oldest first."""
-    records = [decode_json(line) for line in FrameReader(file)]
-    for record in records:
-        if record["accepted_per_position"] is not None:
-            record["accepted_per_position"] = tuple(record["accepted_per_position"])
-    return [ServerSample(**record) for record in records]
+    """What a sampler wrote, oldest first. Raises InputError for what is no sample."""
+    frames = FrameReader(file)
+    samples = []
+    for line in frames:
+        try:
+            samples.append(convert(decode_json(line), ServerSample))
+        except ValueError as error:
+            why = f"not a reading of the server's metrics ({error!s:.200})"
+            raise frames.damaged(why, "restore the file from a copy, or take it away") from None
+    return samples
 
 
 def _positions(samples: Sequence[Sample]) -> tuple[float, ...] | None:
     by_position: dict[int, float] = {}
     for sample in samples:
-        if sample.name == PER_POSITION:
-            position = int(sample.labels["position"])
+        place = sample.labels.get("position", "")
+        if sample.name == PER_POSITION and place.isdecimal():
+            position = int(place)
             by_position[position] = by_position.get(position, 0.0) + sample.value
     return tuple(by_position[position] for position in sorted(by_position)) or None

@@ -4,11 +4,17 @@
 """
 
 from pathlib import Path
-from typing import Any
+
+from msgspec import Struct, convert
 
 from traces.capture_record import decode_json, encode_json
 from traces.frames import FrameReader, FrameWriter
-from traces.score import Score, Shape
+from traces.score import Outcome, Score, Shape
+
+SCORE_AGAIN = (
+    "restore the file from a copy, or take it away: `draftgate gate --resume RUN` asks the "
+    "baseline again"
+)
 
 
 class ScoreFile(FrameWriter):
@@ -36,21 +42,44 @@ class ScoreFile(FrameWriter):
 
 
 def read_scores(file: Path, shape: Shape = "prefill", width: int = 1) -> dict[str, Score]:
-    """Digest -> score of that shape and width; the last one where a digest has several."""
-    return {
-        record["digest"]: _score(record)
-        for record in map(decode_json, FrameReader(file))
-        if (record["shape"], record.get("width", 1)) == (shape, width)
-    }
+    """Digest -> score of that shape and width; the last one where a digest has several.
+
+    Raises InputError, naming file and byte, for what is no score.
+    """
+    frames = FrameReader(file)
+    found: dict[str, Score] = {}
+    for line in frames:
+        try:
+            record = convert(decode_json(line), _Record)
+            score = _score(record)
+        except (ValueError, RecursionError) as error:
+            raise frames.damaged(f"not a score ({error!s:.200})", SCORE_AGAIN) from None
+        if (record.shape, record.width) == (shape, width):
+            found[record.digest] = score
+    return found
 
 
-def _score(record: dict[str, Any]) -> Score:
+class _Record(Struct):
+    digest: str
+    outcome: Outcome
+    shape: Shape
+    logprobs: tuple[float, ...]
+    top_logprobs: tuple[float, ...]
+    top_ids: tuple[int, ...]
+    error: str | None = None
+    width: int = 1
+    listed: tuple[tuple[tuple[int, float], ...], ...] = ()
+
+
+def _score(record: _Record) -> Score:
+    if not len(record.logprobs) == len(record.top_logprobs) == len(record.top_ids):
+        raise ValueError("its lists have different lengths")
     return Score(
-        outcome=record["outcome"],
-        logprobs=tuple(record["logprobs"]),
-        top_logprobs=tuple(record["top_logprobs"]),
-        top_ids=tuple(record["top_ids"]),
-        error=record["error"],
-        shape=record["shape"],
-        listed=tuple(dict(row) for row in record.get("listed", ())),
+        outcome=record.outcome,
+        logprobs=record.logprobs,
+        top_logprobs=record.top_logprobs,
+        top_ids=record.top_ids,
+        error=record.error,
+        shape=record.shape,
+        listed=tuple(dict(row) for row in record.listed),
     )

@@ -10,11 +10,54 @@ A network read that is not valid UTF-8 (a read may end inside a character) is ke
 
 import base64
 import json
-from typing import Any
+from itertools import pairwise
+from typing import Annotated, Any
 
 import orjson
+from msgspec import Meta, Struct, convert
 
-from traces.capture import Capture, CaptureKey, Event
+from traces.capture import Capture, CaptureKey
+
+
+class _Base64(Struct):
+    b64: str
+
+
+class _Event(Struct, array_like=True, forbid_unknown_fields=True):
+    at: Annotated[float, Meta(ge=0)]
+    read: str | _Base64
+
+
+class _Record(Struct):
+    """The line. Records of other writers may lack `arm`, `ended`, `headers` and `error`."""
+
+    run: str
+    path: str
+    session: str
+    turn: str
+    attempt: Annotated[int, Meta(ge=0)]
+    request: dict[str, Any]
+    status: int | None
+    sent_at: Annotated[float, Meta(ge=0)]
+    events: list[_Event]
+    done: bool = False
+    arm: str = "main"
+    ended: str | None = None
+    headers: dict[str, str] | None = None
+    error: str | None = None
+
+
+class _Request(Struct):
+    """What the judgement reads of a request; a server takes a number that is written as text."""
+
+    messages: list[dict[str, Any]] | None = None
+    tools: list[dict[str, Any]] | None = None
+    temperature: float | None = None
+    max_tokens: int | None = None
+    max_completion_tokens: int | None = None
+    stop: str | list[str] | None = None
+    stream_options: dict[str, Any] | None = None
+    response_format: dict[str, Any] | None = None
 
 
 def encode_record(capture: Capture) -> bytes:
@@ -40,25 +83,28 @@ def encode_record(capture: Capture) -> bytes:
 
 
 def decode_record(line: bytes) -> Capture:
-    """The capture of one line; KeyError, TypeError or ValueError for anything else."""
-    record = decode_json(line)
-    key = CaptureKey(
-        run=record["run"],
-        path=record["path"],
-        arm=record.get("arm", "main"),
-        session=record["session"],
-        turn=record["turn"],
-        attempt=record["attempt"],
-    )
+    """The capture of one line; ValueError, which names the field, for anything else."""
+    record = convert(decode_json(line), _Record)
+    convert(record.request, _Request, strict=False)
+    times = [event.at for event in record.events]
+    if any(later < earlier for earlier, later in pairwise(times)):
+        raise ValueError("events go back in time")
     return Capture(
-        key=key,
-        request=record["request"],
-        status=record["status"],
-        sent_at=record["sent_at"],
-        events=tuple(_decode_read(event) for event in record["events"]),
-        ended=record.get("ended") or _ended(record),
-        headers=record.get("headers") or {},
-        error=record.get("error"),
+        key=CaptureKey(
+            run=record.run,
+            path=record.path,
+            arm=record.arm,
+            session=record.session,
+            turn=record.turn,
+            attempt=record.attempt,
+        ),
+        request=record.request,
+        status=record.status,
+        sent_at=record.sent_at,
+        events=tuple((event.at, _decode_read(event.read)) for event in record.events),
+        ended=record.ended or _ended(record),
+        headers=record.headers or {},
+        error=record.error,
     )
 
 
@@ -89,13 +135,12 @@ def _encode_read(read: str | bytes) -> str | dict[str, str]:
         return {"b64": base64.b64encode(read).decode()}
 
 
-def _decode_read(event: list[Any]) -> Event:
-    at, read = event
-    return (at, read if isinstance(read, str) else base64.b64decode(read["b64"], validate=True))
+def _decode_read(read: "str | _Base64") -> str | bytes:
+    return read if isinstance(read, str) else base64.b64decode(read.b64, validate=True)
 
 
-def _ended(record: dict[str, Any]) -> str:
+def _ended(record: "_Record") -> str:
     """For records of other writers, which need not hold `ended`."""
-    if record["done"]:
+    if record.done:
         return "done"
-    return "error" if record.get("error") else "closed"
+    return "error" if record.error else "closed"

@@ -28,6 +28,8 @@ FRAME_MAGIC = b"\x28\xb5\x2f\xfd"
 
 READ_BYTES = 1 << 16
 
+REPLAY_AGAIN = "restore the file from a copy, or replay again into another output folder"
+
 OWNER_ONLY = 0o600
 """Permissions of a new file: what was recorded may hold secrets."""
 
@@ -60,9 +62,8 @@ class FrameReader:
         ):
             yield from self._lines(data)
 
-    def damaged(self, why: str) -> InputError:
+    def damaged(self, why: str, fix: str = REPLAY_AGAIN) -> InputError:
         """The error for the frame being read."""
-        fix = "restore the file from a copy, or replay again into another output folder"
         return InputError(f"{self.file}, byte {self.whole_bytes}: {why}", fix)
 
     def _lines(self, data: mmap.mmap) -> Iterator[bytes]:
@@ -71,6 +72,8 @@ class FrameReader:
             if frame is None:
                 if _frame_after(data, self.whole_bytes + 1):
                     raise self.damaged("the zstd frame is damaged, and whole frames follow it")
+                if not _may_be_torn(data, self.whole_bytes):
+                    raise self.damaged("this is no zstd frame, not even the beginning of one")
                 self.torn_bytes = len(data) - self.whole_bytes
                 return
             content, length = frame
@@ -163,6 +166,14 @@ def _frame(data: mmap.mmap, start: int) -> tuple[bytes, int] | None:
     if not decompressor.eof:
         return None
     return b"".join(content), min(at, len(data)) - len(decompressor.unused_data) - start
+
+
+def _may_be_torn(data: mmap.mmap, start: int) -> bool:
+    """Whether a writer that was killed may have left this: it begins as a frame does, or it is the
+    zeros that a power cut leaves.
+    """
+    head = data[start : start + len(FRAME_MAGIC)]
+    return FRAME_MAGIC.startswith(head) or not any(data[start:])
 
 
 def _frame_after(data: mmap.mmap, start: int) -> bool:

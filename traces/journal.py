@@ -37,8 +37,8 @@ class JournalReader:
         for line in self._frames:
             try:
                 capture = decode_record(line)
-            except (KeyError, TypeError, ValueError) as error:
-                raise self._frames.damaged(f"not a capture record ({error!r:.200})") from None
+            except (ValueError, RecursionError) as error:
+                raise self._frames.damaged(f"not a capture record ({error!s:.200})") from None
             yield capture
 
 

@@ -7,14 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 from scripted_server import Answer, Script, ScriptedServer, Seen, scripted
 
 from replay.port import free_port
+from replay.sampler import read_samples
 from replay.score_answer import EntryScanner
+from replay.score_file import read_scores
 from replay.scorer import ScorerPlan, score_all
-from traces.errors import ServerError
+from traces.errors import InputError, ServerError
 from traces.score import Score, ScoreRequest
 
 REQUEST = ScoreRequest(prompt=(5, 6, 7), continuation=(8, 9))
@@ -185,3 +188,78 @@ def test_regret_is_the_gap_to_the_best_token_and_never_negative() -> None:
     found = Score("scored", (-1.0, -2.0), (-0.5, -2.0000001), (1, 2))
     assert math.isclose(found.regrets[0], 0.5)
     assert found.regrets[1] == 0.0
+
+
+RECORD: dict[str, Any] = {
+    "digest": "9f",
+    "outcome": "scored",
+    "shape": "prefill",
+    "width": 1,
+    "logprobs": [-0.5, -1.0],
+    "top_logprobs": [-0.5, -0.25],
+    "top_ids": [8, 4],
+    "error": None,
+    "listed": [],
+}
+
+
+def score_file(file: Path, *records: Any) -> list[int]:
+    """Where each record begins (bytes)."""
+    frames = [zstandard.compress(json.dumps(record).encode() + b"\n") for record in records]
+    file.write_bytes(b"".join(frames))
+    return [sum(map(len, frames[:place])) for place in range(len(frames))]
+
+
+def test_a_score_on_file_is_read_back(tmp_path: Path) -> None:
+    score_file(tmp_path / "s.zst", RECORD)
+    assert read_scores(tmp_path / "s.zst") == {
+        "9f": Score("scored", (-0.5, -1.0), (-0.5, -0.25), (8, 4))
+    }
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"logprobs": 5},
+        {"logprobs": [None, None]},
+        {"logprobs": [-0.5]},
+        {"top_logprobs": ["x", 1]},
+        {"top_ids": [1.5, 2]},
+        {"digest": 7},
+        {"outcome": "good"},
+        {"shape": "round"},
+        {"width": "1"},
+        {"listed": [[[1]]]},
+        {"error": 5},
+    ],
+    ids=repr,
+)
+def test_a_score_of_another_type_is_named_with_file_and_byte(
+    tmp_path: Path, wrong: dict[str, Any]
+) -> None:
+    file = tmp_path / "s.zst"
+    _, second = score_file(file, RECORD, RECORD | wrong)
+    with pytest.raises(InputError, match=f"{file}, byte {second}: not a score") as caught:
+        read_scores(file)
+    assert "asks the baseline again" in caught.value.fix
+
+
+@pytest.mark.parametrize("record", [[1, 2], 5, None, {}])
+def test_a_line_that_is_no_score_is_named(tmp_path: Path, record: Any) -> None:
+    score_file(tmp_path / "s.zst", record)
+    with pytest.raises(InputError, match="byte 0: not a score"):
+        read_scores(tmp_path / "s.zst")
+
+
+def test_a_score_file_of_garbage_is_said(tmp_path: Path) -> None:
+    (tmp_path / "s.zst").write_bytes(b"garbage" * 1000)
+    with pytest.raises(InputError, match="byte 0: this is no zstd frame"):
+        read_scores(tmp_path / "s.zst")
+
+
+def test_a_reading_of_the_metrics_of_another_type_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "candidate-main-samples.zst"
+    reading = {"path": "candidate", "arm": "main", "url": "u", "at": 1.0}
+    score_file(file, reading, reading | {"running": "many"})
+    with pytest.raises(InputError, match="not a reading of the server's metrics"):
+        read_samples(file)

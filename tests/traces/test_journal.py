@@ -1,8 +1,10 @@
 """The journal keeps every whole capture, whatever happens to its writer."""
 
+import dataclasses
 import errno
 import json
 import os
+import re
 import signal
 import stat
 import subprocess
@@ -38,6 +40,13 @@ json_values = st.recursive(
     max_leaves=10,
 )
 reads = st.tuples(st.floats(0, 1e7), st.binary(max_size=40).map(lambda b: b"\xff" + b) | st.text())
+
+
+def in_order(events: list[tuple[float, object]]) -> tuple[tuple[float, object], ...]:
+    times = sorted(at for at, _ in events)
+    return tuple((at, read) for at, (_, read) in zip(times, events, strict=True))
+
+
 captures = st.builds(
     Capture,
     key=st.builds(
@@ -46,7 +55,7 @@ captures = st.builds(
     request=st.dictionaries(st.text(), json_values, max_size=4),
     status=st.none() | st.integers(100, 599),
     sent_at=st.floats(0, 4e9),
-    events=st.lists(reads, max_size=5).map(tuple),
+    events=st.lists(reads, max_size=5).map(in_order),
     ended=st.sampled_from(["done", "closed", "error", "timeout"]),
     headers=st.dictionaries(st.text(), st.text(), max_size=2),
     error=st.none() | st.text(),
@@ -93,6 +102,84 @@ def test_a_record_without_a_needed_field_is_named_with_file_and_byte(
     file.write_bytes(zstandard.compress(line))
     with pytest.raises(InputError, match=r"j\.jsonl\.zst, byte 0: not a capture record"):
         list(JournalReader(file))
+
+
+WRONG = [
+    ("run", 5),
+    ("path", None),
+    ("arm", 1),
+    ("session", 5),
+    ("turn", ["t"]),
+    ("attempt", "0"),
+    ("attempt", -1),
+    ("attempt", True),
+    ("request", None),
+    ("request", "x"),
+    ("request", [1]),
+    ("request", {"tools": 5}),
+    ("request", {"messages": None, "tools": ["x"]}),
+    ("request", {"temperature": "warm"}),
+    ("request", {"max_tokens": "many"}),
+    ("request", {"stream_options": [1]}),
+    ("request", {"response_format": "json"}),
+    ("request", {"stop": 5}),
+    ("status", "200"),
+    ("sent_at", "now"),
+    ("sent_at", float("nan")),
+    ("events", None),
+    ("events", [[1.0]]),
+    ("events", [[1.0, 5]]),
+    ("events", [[1.0, "x", "y"]]),
+    ("events", [["a", "x"]]),
+    ("events", [[-1.0, "x"]]),
+    ("events", [[float("nan"), "x"]]),
+    ("events", [[2.0, "x"], [1.0, "y"]]),
+    ("events", [[1.0, {"b64": "###"}]]),
+    ("headers", [1]),
+    ("error", 5),
+    ("ended", 5),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), WRONG)
+def test_a_field_of_another_type_is_named_with_file_and_byte(
+    tmp_path: Path, name: str, value: object
+) -> None:
+    file = tmp_path / "j.jsonl.zst"
+    good = encode_record(capture())
+    bad = json.dumps(json.loads(good) | {name: value}).encode() + b"\n"
+    frames = [zstandard.compress(line) for line in (good, bad)]
+    file.write_bytes(b"".join(frames))
+    where = f"{re.escape(str(file))}, byte {len(frames[0])}: not a capture record"
+    with pytest.raises(InputError, match=where):
+        list(JournalReader(file))
+
+
+@pytest.mark.parametrize("line", [b"[1]", b"5", b"null", b"{oops", b"[" * 100_000, b"\xff"])
+def test_a_line_that_is_no_record_is_named(tmp_path: Path, line: bytes) -> None:
+    file = tmp_path / "j.jsonl.zst"
+    file.write_bytes(zstandard.compress(line))
+    with pytest.raises(InputError, match="byte 0: not a capture record"):
+        list(JournalReader(file))
+
+
+def test_numbers_that_a_server_takes_as_text_are_taken(tmp_path: Path) -> None:
+    odd = {"temperature": "0", "max_tokens": "16", "messages": [], "tools": None}
+    assert decode_record(encode_record(dataclasses.replace(capture(), request=odd))).request == odd
+
+
+@pytest.mark.parametrize("tail", [b"garbage" * 100, b"{}", b"\x00garbage", b"\x28\xb5x"])
+def test_what_no_writer_can_have_left_is_said_and_kept(tmp_path: Path, tail: bytes) -> None:
+    """A text file named by mistake, say: neither read as empty nor cut off."""
+    file = tmp_path / "j.jsonl.zst"
+    for before in (b"", zstandard.compress(encode_record(capture()))):
+        file.write_bytes(before + tail)
+        where = f"byte {len(before)}: this is no zstd frame"
+        with pytest.raises(InputError, match=where):
+            list(JournalReader(file))
+        with pytest.raises(InputError, match=where):
+            JournalWriter(file)
+        assert file.read_bytes() == before + tail
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
