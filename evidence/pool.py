@@ -2,7 +2,8 @@
 
     python -m evidence.pool mixed=.draftgate/runs/2026… …      # writes evidence/pool.jsonl.gz
 
-Each run is an A/A gate of `evidence.twins`. A turn is one line::
+Each run is an A/A gate of `evidence.twins`, or one with a drafter, of which only the baseline
+counts. A turn is one line::
 
     {"s": "mixed/chat-00", "t": "t1", "fork": 12, "again": null, "unscored": 0,
      "candidate": [["decode", 0, 13, {"12": 0.125}], ["prefill", 13, 51, {}]], "noise": [...]}
@@ -34,21 +35,24 @@ Run = tuple[list[GreedyTurn], list[TurnRegrets]]
 
 
 def turns_of(folder: Path) -> Iterator[TurnRegrets]:
-    """The regrets of every greedy turn of a finished A/A gate, from its journals and scores.
+    """The regrets of every greedy turn of a finished run, from its journals and scores.
 
-    All three captures of a turn are the baseline's: the other two take each other's part in a
-    second round, as far as the first stream scores them.
+    Of an A/A gate all three captures of a turn are the baseline's: the other two take each other's
+    part in a second round, as far as the first stream scores them. Of a gate with a drafter only
+    the baseline's repeat is taken.
     """
     run = RunFolder(folder)
     answers = Answers(scores=read_scores(run.scores) if run.scores.exists() else {})
     for turn in greedy_turns(read_evidence(run), answers, processed_logprobs=False):
-        yield from _judged(turn)
+        drafted = turn.candidate.speculation is not None
+        if not drafted:
+            yield from _judged(turn)
         if turn.repeat is not None:
             again = replace(
                 turn,
                 session=f"{turn.session}/again",
                 candidate=turn.repeat,
-                repeat=turn.candidate,
+                repeat=None if drafted else turn.candidate,
                 scored_candidate=None,
             )
             yield from _judged(again)
@@ -145,7 +149,7 @@ def tokens(measured: Iterable[TurnRegrets]) -> int:
 def main() -> None:
     """Write the pool of the runs named; sessions of different runs stay apart."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("runs", nargs="+", help="NAME=FOLDER of finished A/A gates")
+    parser.add_argument("runs", nargs="+", help="NAME=FOLDER of finished runs")
     parser.add_argument("--out", type=Path, default=POOL)
     arguments = parser.parse_args()
     turns = [

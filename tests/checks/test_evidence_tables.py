@@ -6,7 +6,7 @@ from checks.equivalence import judge_measured
 from checks.greedy_turn import measure_turn
 from checks.policy import Policy
 from evidence.markdown import table
-from evidence.pool import Run, pack, unpack
+from evidence.pool import Run, pack, read, tokens, unpack
 from evidence.synthetic import SyntheticModel, gaussian, greedy_pool
 from evidence.tables import counted, pool_alarms, resampled
 
@@ -52,6 +52,14 @@ def test_a_packed_pool_is_judged_as_the_turns_it_was_made_of() -> None:
     policy = Policy(rate_margin=3e-4)
     rates = [judge_measured(*run, policy, 0).rate for run in ((turns, measured), (stubs, again))]
     assert rates[0] == rates[1]
+
+
+def test_the_committed_pool_holds_no_text_and_enough_tokens() -> None:
+    turns, measured = read()
+    assert all(turn.candidate.tokens is None for turn in turns)
+    of_smollm2 = [turn for turn in measured if turn.session.startswith("smollm2")]
+    assert tokens(of_smollm2) >= 20_000
+    assert any(turn.divergence is not None for turn in of_smollm2), "real noise forks some turn"
 
 
 def test_tables() -> None:
