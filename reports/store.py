@@ -17,9 +17,10 @@ import pyarrow as pa
 
 from reports.connection import connect
 from reports.loading import load
-from reports.migration import migrate, migrations, refuse_newer, version_of
+from reports.migration import migrate, migrations, refuse_newer, version_of, views_of
 from reports.records import RunTables
 from reports.run_name import unknown_run
+from reports.view import views_digest
 from traces.errors import StoreError
 
 Parameters = Sequence[Any] | Mapping[str, Any]
@@ -78,8 +79,20 @@ class Store:
         return load(self.connection, tables)
 
     def rows(self, sql: str, parameters: Parameters = ()) -> list[dict[str, Any]]:
-        """Rows of one of our own queries as dictionaries; SQL of users goes to `reports.sql`."""
-        cursor = self.connection.execute(sql, parameters)
+        """Rows of one of our own queries as dictionaries; SQL of users goes to `reports.sql`.
+
+        Raises `StoreError` where an older draftgate wrote the file and the query needs what it
+        lacks.
+        """
+        try:
+            cursor = self.connection.execute(sql, parameters)
+        except duckdb.CatalogException as error:
+            if views_of(self.connection) == views_digest():
+                raise
+            raise StoreError(
+                f"{self.path}: an older draftgate wrote it, and it lacks what this one asks for",
+                f"the next `draftgate gate --db {self.path}` brings it up to date, old runs too",
+            ) from error
         names = [column[0] for column in cursor.description or ()]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 

@@ -235,8 +235,10 @@ def test_views_of_an_earlier_program_are_made_anew_on_write(file: Path) -> None:
     connection = duckdb.connect(str(file))
     connection.execute("drop view v_verdict; update schema_version set views = 'older'")
     connection.close()
-    with Store.open(file) as store, pytest.raises(duckdb.CatalogException):
-        store.rows("from v_verdict")
+    with Store.open(file) as store:
+        with pytest.raises(StoreError, match="an older draftgate wrote it") as caught:
+            store.rows("from v_verdict")
+        assert f"draftgate gate --db {file}" in caught.value.fix
     Store.open(file, write=True).close()
     with Store.open(file) as store:
         assert [row["run"] for row in store.rows("from v_verdict")] == ["run-a"]
