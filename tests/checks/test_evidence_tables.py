@@ -62,6 +62,11 @@ def test_the_committed_pool_holds_no_text_and_enough_tokens() -> None:
     assert any(turn.divergence is not None for turn in of_smollm2), "real noise forks some turn"
 
 
+def test_real_noise_raises_no_alarm() -> None:
+    *_, last = pool_alarms(read(), runs=20, sizes=(24,)).splitlines()
+    assert last.startswith("| 24 sessions | 20 | 0 |")
+
+
 def test_tables() -> None:
     assert table(("a", "b"), [(1, 2)]) == "| a | b |\n|---|---|\n| 1 | 2 |"
     assert counted("x", ["pass", "fail", "pass"]) == ("x", 3, 1, 0, 2)
