@@ -24,7 +24,7 @@ class SplitCases:
     """Makes the case of a finding; `largest` is the most tokens one step sends."""
 
     outputs: Mapping[TurnId, VariantOutput] = field(default_factory=dict)
-    served: ServedParsers = ServedParsers()
+    served: ServedParsers = field(default_factory=ServedParsers)
     largest: int = 1
     seed: int = 0
 

@@ -141,20 +141,20 @@ class Cutter:
 
     def _parsed(self, exchange: Exchange) -> "_Parsed | None":
         """An exchange's output through its server's parser, cut as it was sent."""
-        from checks.vllm_parsers import ParserUnavailable, ParserUnderTest
+        from checks.vllm_parsers import ParserUnderTest
 
         response, served = exchange.response, self.served
         try:
             parser = ParserUnderTest(
                 served.tool, served.reasoning, self.tokenizer, request=exchange.request
             )
-        except ParserUnavailable:
+            tokens = parser.detokenise(
+                response.token_ids or (),
+                response.prompt_token_ids or (),
+                stopped=ended_by_token(response),
+            )
+        except Exception:  # another tokenizer's ids, a request this vLLM refuses: not this server's
             return None
-        tokens = parser.detokenise(
-            response.token_ids or (),
-            response.prompt_token_ids or (),
-            stopped=ended_by_token(response),
-        )
         return _Parsed(response, parser, tokens, parser.streamed(tokens, served_cut(response)))
 
     def _undelivered(self, turn: TurnId, met: "_Parsed | None") -> list[Finding]:

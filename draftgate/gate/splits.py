@@ -2,12 +2,12 @@
 
 import importlib.util
 from collections.abc import Mapping
+from typing import Any
 
 from draftgate.gate.evidence import Exchange, TurnId
 from draftgate.gate.served_parsers import ServedParsers
 from draftgate.gate.split_cutter import Cutter
 from draftgate.gate.split_run import SplitRun
-from traces.errors import InputError
 
 
 def judge_split_invariance(
@@ -22,20 +22,25 @@ def judge_split_invariance(
     `draft_tokens` is k: steps send 1 … k + 1 tokens.
     """
     run = SplitRun(" + ".join(name for name in (served.tool, served.reasoning) if name))
-    run.unavailable = _unavailable(served)
-    if run.unavailable:
-        return run
-    from checks.vllm_cuts import tokenizer_named
-    from checks.vllm_parsers import ParserUnavailable, ParserUnderTest
-
     try:
-        tokenizer = tokenizer_named(served.tokenizer)
-        ParserUnderTest(served.tool, served.reasoning, tokenizer)
-    except (InputError, ParserUnavailable) as error:
-        run.unavailable = str(error)
+        run.unavailable = _unavailable(served)
+        tokenizer = None if run.unavailable else _tokenizer_for(served)
+    except Exception as error:  # a vLLM that cannot be imported here fails in many ways
+        run.unavailable = f"vLLM's parsers cannot be used here: {error}"
+    if run.unavailable:
         return run
     Cutter(run, served, tokenizer, draft_tokens + 1, seed, baseline).cut_all(exchanges)
     return run
+
+
+def _tokenizer_for(served: ServedParsers) -> Any:
+    """The tokenizer, if the parsers take it. Raises whatever the tokenizer or vLLM raises."""
+    from checks.vllm_cuts import tokenizer_named
+    from checks.vllm_parsers import ParserUnderTest
+
+    tokenizer = tokenizer_named(served.tokenizer)
+    ParserUnderTest(served.tool, served.reasoning, tokenizer)
+    return tokenizer
 
 
 def _unavailable(served: ServedParsers) -> str:

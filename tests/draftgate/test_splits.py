@@ -212,6 +212,17 @@ def test_a_parser_the_server_does_not_run_condemns_nobody() -> None:
     assert "do not give what the client got" in done.not_judged[0].reason
 
 
+@pytest.mark.parametrize("wrong", [10**6, 2**40, -1])
+def test_ids_of_another_tokenizer_condemn_nobody(wrong: int) -> None:
+    found = capture("t0", calls("hermes", READ), ("hermes", None))
+    at, text = found.events[0]
+    chunk = json.loads(str(text).removeprefix("data: "))
+    chunk["choices"][0]["token_ids"] = [wrong, wrong]
+    events = ((at, f"data: {json.dumps(chunk)}\n\n"), *found.events[1:])
+    done = judge(replace(found, events=events), tool="hermes")
+    assert (done.findings, done.counts["split_not_reproduced"]) == ([], 1)
+
+
 def test_a_parsers_own_fault_is_a_warning_of_both_paths() -> None:
     """phi4_mini_json streams no call that its non-streaming parse finds."""
     text = calls("phi4_mini_json", READ)
@@ -255,6 +266,19 @@ def test_without_vllm_nothing_is_judged(monkeypatch: pytest.MonkeyPatch) -> None
     done = judge_split_invariance(outputs, {}, ServedParsers("hermes", None, "built-in"), K, seed=0)
     assert [item.reason for item in done.not_judged] == [
         "vLLM, whose parsers are needed, is not importable"
+    ]
+
+
+def test_a_vllm_that_cannot_be_imported_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(name: str) -> None:
+        raise ImportError("libcudart.so.13: cannot open shared object file")
+
+    monkeypatch.setattr("checks.vllm_names.vllm_version", lambda: broken("vllm"))
+    outputs = exchanges(capture("t0", calls("hermes", READ), ("hermes", None)))
+    served = ServedParsers("hermes", None, "built-in", "0.32.0")
+    done = judge_split_invariance(outputs, {}, served, K, seed=0)
+    assert [item.reason for item in done.not_judged] == [
+        "vLLM's parsers cannot be used here: libcudart.so.13: cannot open shared object file"
     ]
 
 
