@@ -8,6 +8,7 @@ from draftgate.gate.cases import write_cases
 from draftgate.gate.judgement import Conclusion, judge
 from draftgate.gate.outcome import GateOutcome
 from draftgate.gate.record import Record
+from draftgate.gate.stored import report_file
 from draftgate.gate.tables import run_tables
 from draftgate.progress import Reporter
 from reports.html import render_html
@@ -28,7 +29,7 @@ def conclude(record: Record, reporter: Reporter) -> GateOutcome:
         conclusion.splits.cases,
         redact=record.config.run.redact,
     )
-    db, report = Path(record.config.run.db), _report_file(record)
+    db, report = Path(record.config.run.db), report_file(record.config, record.folder)
     with Store.open(db, write=True) as store:
         store.load(run_tables(record, conclusion, counts, cases))
         summary = read_summary(store, record.folder.run)
@@ -43,10 +44,6 @@ def conclude(record: Record, reporter: Reporter) -> GateOutcome:
         report=report,
         folder=record.folder.root,
     )
-
-
-def _report_file(record: Record) -> Path:
-    return Path(record.config.run.report) if record.config.run.report else record.folder.report
 
 
 def counts_of(record: Record, conclusion: Conclusion) -> dict[str, int]:

@@ -34,20 +34,25 @@ from draftgate.gate.sampled import LISTED, sampled_requests
 from draftgate.gate.scoring import scoring_requests
 from draftgate.gate.setup import read_drafter_configs
 from draftgate.gate.small_kv import run_small_kv
+from draftgate.gate.stored import stored_outcome
 from draftgate.gate.verify_floor import measure_verify_floor, wants_verify_floor
 from draftgate.progress import Reporter
 from reports.store import Store
-from traces.errors import StoreError
 
 
 def run_gate(config: Config, reporter: Reporter, resume: str | None = None) -> GateOutcome:
     """Replay, judge, store and report one run.
 
-    `resume` names an interrupted run: turns its journals already hold are not sent again. Raises a
-    DraftgateError where the run cannot be carried out, Interrupted where the user ends it; what was
-    captured until then is kept.
+    `resume` names an interrupted run: turns its journals already hold are not sent again, and of
+    one that has ended only the report is written again. Raises a DraftgateError where the run
+    cannot be carried out, Interrupted where the user ends it; what was captured until then is kept.
     """
     started = datetime.now(UTC)
+    if resume is not None:
+        ended = stored_outcome(config, _folder(config, resume))
+        if ended is not None:
+            reporter.note(f"run {ended.run} has ended; its report is written again from the store")
+            return ended
     check_reachable(config)
     plan = make_plan(config)
     folder = _folder(config, resume)
@@ -59,7 +64,7 @@ def run_gate(config: Config, reporter: Reporter, resume: str | None = None) -> G
 def _run(
     config: Config, plan: Plan, folder: RunFolder, started: datetime, reporter: Reporter
 ) -> GateOutcome:
-    _prepare_store(Path(config.run.db), folder.run)
+    Store.open(Path(config.run.db), write=True).close()  # before hours are spent
     collector = Collector(config, folder, reporter)
     record = Record(
         config=config,
@@ -91,16 +96,6 @@ def _run(
     record.read()
     record.ended = datetime.now(UTC)
     return conclude(record, reporter)
-
-
-def _prepare_store(db: Path, run: str) -> None:
-    """Make the store, or bring it up to date, before hours are spent on what it cannot take."""
-    with Store.open(db, write=True) as store:
-        if run in store.run_ids():
-            raise StoreError(
-                f"{db}: run {run} has ended and is in the store",
-                f"`draftgate report {run}` shows it; for another run leave out --resume",
-            )
 
 
 def _folder(config: Config, resume: str | None) -> RunFolder:

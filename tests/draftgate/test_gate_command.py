@@ -227,22 +227,28 @@ def test_a_server_that_dies_mid_run_is_named_and_the_run_can_be_resumed(
     assert candidate.chats - before < 96  # what was answered before is not sent again
 
 
-def test_a_run_that_has_ended_is_not_resumed(
-    tmp_path: Path, sessions: Path, capsys: Capture
+@pytest.mark.parametrize("candidate_of", [Faults(drafts=K), Faults(drafts=0)])
+def test_a_run_that_has_ended_is_not_replayed_and_its_report_is_mended(
+    tmp_path: Path, sessions: Path, capsys: Capture, candidate_of: Faults
 ) -> None:
-    """Its journals are in the store already: said before anything is sent."""
-    with paper_paths() as (baseline, candidate):
+    """As after a kill between the store and the report."""
+    with paper_paths(candidate_of) as (baseline, candidate):
         file = write_config(
             tmp_path, CONFIG, sessions=sessions, baseline=baseline.url, candidate=candidate.url
         )
-        assert run(["gate", "-c", file, "--json"]) == 0
-        name = json.loads(capsys.readouterr().out)["run"]
+        code = run(["gate", "-c", file, "--json"])
+        first = json.loads(capsys.readouterr().out)
         before = candidate.chats
-        assert run(["gate", "-c", file, "--resume", name]) == 2
-        assert candidate.chats == before
-    err = capsys.readouterr().err
-    assert f"run {name} has ended and is in the store" in err
-    assert f"`draftgate report {name}` shows it" in err
+    report = Path(first["report"])
+    page = report.read_text()
+    report.unlink()
+    sessions.unlink()  # neither sessions nor servers are needed any more
+    assert run(["gate", "-c", file, "--resume", first["run"], "--json"]) == code
+    out, err = capsys.readouterr()
+    assert json.loads(out) == first
+    assert f"run {first['run']} has ended; its report is written again" in err
+    assert candidate.chats == before
+    assert report.read_text() == page
 
 
 def test_resuming_an_unknown_run(tmp_path: Path, sessions: Path, capsys: Capture) -> None:
