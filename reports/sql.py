@@ -91,7 +91,10 @@ def _the_only_one(sql: str) -> duckdb.Statement:
     except duckdb.Error as error:
         raise StoreError(f"SQL: {error}", "docs/sql.md has examples") from error
     if len(statements) != 1:
-        raise StoreError(f"SQL: {len(statements)} statements; expected one")
+        raise StoreError(
+            f"SQL: {len(statements)} statements; expected one",
+            'ask one question at a time, such as "from v_verdict"; `draftgate query` lists more',
+        )
     (statement,) = statements
     if statement.type not in READING:
         kind = statement.type.name.replace("_", " ")
@@ -112,4 +115,4 @@ def _refused(store: Store, error: duckdb.Error) -> StoreError:
         )
     if isinstance(error, duckdb.BinderException):
         return StoreError(f"SQL: {text}", "`draftgate sql 'describe TABLE'` lists columns")
-    return StoreError(f"SQL on {store.path}: {text}")
+    return StoreError(f"SQL on {store.path}: {text}", "docs/sql.md has examples")

@@ -44,7 +44,13 @@ def _files(given: str) -> list[Path]:
     if path.is_file():
         return [path]
     if path.is_dir():
-        return _inside(path)
+        if inside := _inside(path):
+            return inside
+        raise InputError(f"{given}: the folder holds no file", "name one that holds sessions")
+    if path.exists():
+        raise InputError(
+            f"{given}: is neither a file nor a folder", "name files, folders, or globs; - is stdin"
+        )
     matches = [Path(match) for match in sorted(glob.glob(given, recursive=True))]
     found = [file for match in matches for file in ([match] if match.is_file() else _inside(match))]
     if not found:

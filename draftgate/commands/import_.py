@@ -43,6 +43,7 @@ def command(
     """
     from draftgate.import_report import as_table
     from traces.blobs import BlobStore
+    from traces.errors import InputError
     from traces.importer import ImportedFile, import_files
     from traces.redacted_session import redacted_session
     from traces.redaction import Redactor
@@ -65,6 +66,11 @@ def command(
     if output is None:
         for _ in sessions():
             pass
+    elif output.exists() and any(output.samefile(path) for path in _read_from(files)):
+        raise InputError(
+            f"{output}: is one of the files to read, and would be overwritten",
+            "name another file with -o, outside the folders that are read",
+        )
     else:
         write_sessions(sessions(), output)
     report: dict[str, Any] = {"files": [file.as_json() for file in imported]}
@@ -76,6 +82,13 @@ def command(
         report["redacted"] = redactor.report
     click.echo(json.dumps(report) if as_json else as_table(report))
     return 0 if any(file.counts.replayable for file in imported) else 2
+
+
+def _read_from(files: tuple[str, ...]) -> Iterator[Path]:
+    """The files that are read; standard input is none, and can be read only once."""
+    from traces.inputs import STDIN, expand
+
+    return (file.path for file in expand(name for name in files if name != STDIN))
 
 
 def _tags(given: tuple[str, ...]) -> dict[str, str]:

@@ -1,10 +1,14 @@
 """``draftgate report``: a stored run, rendered again."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from draftgate.answer_output import db_option, write_text
+
+if TYPE_CHECKING:
+    from reports.summary import Summary
 
 _FILE = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 
@@ -44,6 +48,7 @@ def command(
         if html:
             from reports.html import render_html
 
+            _warn_of_unknown(turn, summary)
             _put("HTML", render_html(store, summary, _turn(turn), html.parent), html)
         if junit:
             from reports.junit import render_junit
@@ -73,6 +78,14 @@ def command(
 
         print_summary(summary, Console())
     return 0
+
+
+def _warn_of_unknown(turn: str | None, summary: "Summary") -> None:
+    """A page without a token view would look as if nothing had diverged."""
+    known = [f"{row['session']}/{row['turn']}" for row in summary["divergences"]]
+    if turn is not None and turn not in known:
+        shown = ", ".join(known[:3]) or "none"
+        click.echo(f"warning: --turn {turn}: no diverging turn; such are: {shown}", err=True)
 
 
 def _put(name: str, text: str, file: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from recorded import write_sessions
 
 from draftgate.cli import run
 from traces.session_file import read_sessions
@@ -124,3 +125,50 @@ def test_inspect_shows_what_is_there(recording: Path, capsys: pytest.CaptureFixt
 def test_a_bad_tokenizer_is_named(recording: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["inspect", str(recording), "--tokenizer", str(recording)]) == 2
     assert "no readable tokenizer" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("output", ["a.jsonl", "./a.jsonl", "link.jsonl", "../{home}/a.jsonl"])
+@pytest.mark.parametrize("source", ["a.jsonl", ".", "*.jsonl"])
+def test_a_file_that_is_read_is_never_the_output(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    source: str,
+    output: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = write_sessions(tmp_path / "a.jsonl", 2, 1)
+    before = file.read_bytes()
+    (tmp_path / "link.jsonl").symlink_to("a.jsonl")
+    output = output.format(home=tmp_path.name)
+    assert run(["import", source, "-o", output, "--json"]) == 2
+    told = json.loads(capsys.readouterr().out)
+    assert "is one of the files to read" in told["error"]
+    assert file.read_bytes() == before
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.jsonl", "link.jsonl"]
+
+
+def test_an_earlier_output_elsewhere_is_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_sessions(tmp_path / "a.jsonl", 2, 1)
+    for _ in range(2):
+        assert run(["import", "a.jsonl", "-o", "out.jsonl"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [("/dev/null", "is neither a file nor a folder"), ("empty", "the folder holds no file")],
+)
+def test_what_holds_no_sessions_is_named(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    source: str,
+    words: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").mkdir()
+    assert run(["import", source]) == 2
+    assert f"error: {source}: {words}" in capsys.readouterr().err

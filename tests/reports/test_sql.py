@@ -2,6 +2,7 @@
 
 import io
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,14 +20,15 @@ from traces.errors import StoreError
 @pytest.fixture(scope="module", params=["file", "parquet"])
 def sealed(
     request: pytest.FixtureRequest, db: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Store:
-    if request.param == "file":
-        return open_sealed(db)
-    folder = tmp_path_factory.mktemp("export")
-    with Store.open(db) as store:
-        for run in store.run_ids():
-            export_run(store, run, folder)
-    return open_sealed(folder)
+) -> Iterator[Store]:
+    place = db
+    if request.param == "parquet":
+        place = tmp_path_factory.mktemp("export")
+        with Store.open(db) as store:
+            for run in store.run_ids():
+                export_run(store, run, place)
+    with open_sealed(place) as store:
+        yield store
 
 
 @pytest.mark.parametrize(
@@ -57,8 +59,9 @@ def sealed(
     ],
 )
 def test_it_refuses_everything_but_reading_the_store(sealed: Store, sql: str, message: str) -> None:
-    with pytest.raises(StoreError, match=message):
+    with pytest.raises(StoreError, match=message) as caught:
         ask(sealed, sql)
+    assert caught.value.fix
     assert ask(sealed, "select count(*) as n from runs").rows.to_pylist() == [{"n": 3}]
 
 
