@@ -41,13 +41,16 @@ def main() -> int:
     """0 where no run failed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("drafters", nargs="*", choices=[[], *NAMES], help="default: all")
-    chosen = parser.parse_args().drafters or list(NAMES)
+    parser.add_argument("--turns", type=int, default=112, help="most turns of a run")
+    arguments = parser.parse_args()
+    chosen = arguments.drafters or list(NAMES)
     target = checkpoint(HOME / "smollm2")
     chats.write(HOME / "chats.jsonl")
     results = []
     for kind in chosen:
         speculative = {"candidate": {"speculative_config": drafter(kind, target)}}
-        outcome = run_gate(read_config(CONFIG, speculative), reporter())
+        told = {"run": {"max_turns": arguments.turns}, **speculative}
+        outcome = run_gate(read_config(CONFIG, told), reporter())
         outcome.print_summary()
         results.append(result_of(NAMES[kind], outcome))
         keep(results[-1], HOME / "natural_noise.jsonl")
