@@ -55,7 +55,8 @@ class ArmSection(ConfigTable):
         0.25,
         gt=0,
         le=1,
-        description="share of the sessions, drawn by `run.seed`; at least `concurrency` of them",
+        description="share of the sessions, drawn by `run.seed`; at least 6 of them, and "
+        "`concurrency`",
     )
     max_sessions: int | None = Field(None, ge=1, description="at most so many sessions")
     max_turns: int | None = Field(

@@ -39,6 +39,7 @@ def parts(summary: Summary) -> Iterator[RenderableType]:
     if run["power"]:
         yield Text("  " + one_line(run["power"], 400), style="dim")
     yield _bounds(summary)
+    yield from _further(summary)
     yield from _not_applicable(summary)
     yield _controls(summary)
     yield from _findings(summary)
@@ -64,7 +65,7 @@ def _bounds(summary: Summary) -> Table:
     table = _table("Bounds", "bound", "state", "value", "95% limits", "margin", "noise floor")
     table.columns[1].no_wrap = table.columns[3].no_wrap = True
     for b in summary["bounds"]:
-        if b["state"] == NOT_APPLICABLE:
+        if b["state"] == NOT_APPLICABLE or (_arm(b) and b["state"] == "pass"):
             continue
         table.add_row(
             Text(one_line(b["name"])),
@@ -77,8 +78,32 @@ def _bounds(summary: Summary) -> Table:
     return table
 
 
+def _arm(bound: Row) -> str | None:
+    """The further arm a bound is about: `c16` of ``greedy_hard_regret[c16]``."""
+    name = str(bound["name"])
+    return one_line(name[name.index("[") + 1 : -1]) if name.endswith("]") and "[" in name else None
+
+
+def _further(summary: Summary) -> Iterator[Text]:
+    """One line for all further arms, each with the worst state of its bounds."""
+    states: dict[str, set[str]] = {}
+    for b in summary["bounds"]:
+        if (arm := _arm(b)) is not None:
+            states.setdefault(arm, set()).add(b["state"])
+    worst = [
+        f"{arm} {next((s for s in ('fail', 'inconclusive', 'pass') if s in found), 'not judged')}"
+        for arm, found in states.items()
+    ]
+    if worst:
+        yield Text(f"Further arms: {', '.join(worst)}")
+
+
 def _not_applicable(summary: Summary) -> Iterator[Text]:
-    names = [one_line(b["name"]) for b in summary["bounds"] if b["state"] == NOT_APPLICABLE]
+    names = [
+        one_line(b["name"])
+        for b in summary["bounds"]
+        if b["state"] == NOT_APPLICABLE and not _arm(b)
+    ]
     if names:
         yield Text(f"Bounds that do not apply: {', '.join(names)}")
 

@@ -10,7 +10,7 @@ def answered_turns(record: Record) -> list[AnsweredTurn]:
     """Every turn that was to be sent, or that a path holds, in judged arms and the plain one."""
     evidence = record.evidence
     found = []
-    others: list[tuple[str, list[TurnId]]] = [(arm.name, []) for arm in record.arms]
+    others: list[tuple[str, list[TurnId]]] = [(a.name, []) for a in record.arms if a.paired]
     for arm, planned in (("main", list(record.limits)), ("plain", []), *others):
         ours, theirs = evidence.of("candidate", arm), evidence.of("baseline", arm)
         turns: dict[TurnId, None] = dict.fromkeys([*planned, *theirs, *ours])

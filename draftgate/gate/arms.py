@@ -23,6 +23,9 @@ CURVE = (1, 4, 16)
 """Concurrencies of EAGLE 3.1's announcement."""
 
 READY_SHARE = 0.25
+LEAST_SESSIONS = 6
+"""Fewer give no interval worth reading."""
+
 READY_CHANGES = ("date_line", "system_as_user")
 """Changes of a prompt that deployments make all the time: of its text, and of its template."""
 
@@ -81,15 +84,18 @@ class Arm:
         )
 
     def choose(self, sessions: Sequence[SessionJobs], seed: int) -> list[SessionJobs]:
-        """Its sessions, in their order, and of those its turns; a smaller share is part of a
-        larger one."""
+        """Its sessions, the longest first so that few are left to drain at the end, and of those
+        its turns. A smaller share is part of a larger one.
+        """
         known = {session[0].session: session for session in sessions if session}
-        wanted = max(round(self.share * len(known)), self.concurrency)
+        wanted = max(round(self.share * len(known)), self.concurrency, LEAST_SESSIONS)
         if self.max_sessions is not None:
             wanted = min(wanted, self.max_sessions)
         drawn = set(hash_order(known, seed)[:wanted])
         chosen = [session for name, session in known.items() if name in drawn]
-        return chosen if self.max_turns is None else _first_turns(chosen, self.max_turns)
+        if self.max_turns is not None:
+            chosen = _first_turns(chosen, self.max_turns)
+        return sorted(chosen, key=len, reverse=True)
 
 
 def _first_turns(sessions: Sequence[SessionJobs], turns: int) -> list[SessionJobs]:

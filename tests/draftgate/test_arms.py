@@ -269,6 +269,8 @@ def test_a_run_that_ended_inside_an_arm_goes_on_there(tmp_path: Path) -> None:
 def test_one_switch_turns_the_ready_made_arms_on(tmp_path: Path) -> None:
     outcome = gate_with(tmp_path, which="all")
     assert outcome.codes == {}
+    states = {bound.name: bound.state for bound in outcome.verdict.bounds}
+    assert states["answered_turns"] == "pass"
     found = rows(outcome, "select arm, concurrency from arms order by concurrency, arm")
     assert [(row["arm"], row["concurrency"]) for row in found] == [
         ("c1", 1),
@@ -306,23 +308,31 @@ SESSIONS = [[Job(f"s{s}", f"t{t}", {}) for t in range(3)] for s in range(20)]
 
 
 def test_a_smaller_share_is_part_of_a_larger_one() -> None:
-    few = Arm("a", 1, share=0.2).choose(SESSIONS, seed=3)
+    few = Arm("a", 1, share=0.4).choose(SESSIONS, seed=3)
     more = Arm("b", 1, share=0.6).choose(SESSIONS, seed=3)
-    assert (len(few), len(more)) == (4, 12)
+    assert (len(few), len(more)) == (8, 12)
     assert {s[0].session for s in few} < {s[0].session for s in more}
-    assert Arm("a", 1, share=0.2).choose(SESSIONS, seed=4) != few
+    assert Arm("a", 1, share=0.4).choose(SESSIONS, seed=4) != few
 
 
 def test_an_arm_has_at_least_as_many_sessions_as_it_replays_side_by_side() -> None:
     assert len(Arm("a", 16, share=0.1).choose(SESSIONS, 0)) == 16
+    assert len(Arm("a", 1, share=0.1).choose(SESSIONS, 0)) == 6
     assert len(Arm("a", 50, share=0.1).choose(SESSIONS, 0)) == 20
     assert len(Arm("a", 16, share=0.1, max_sessions=5).choose(SESSIONS, 0)) == 5
 
 
 def test_turns_are_capped_evenly_over_the_sessions() -> None:
-    chosen = Arm("a", 4, share=0.2, max_turns=6).choose(SESSIONS, 0)
-    assert [len(session) for session in chosen] == [2, 2, 1, 1]
+    chosen = Arm("a", 4, share=0.3, max_turns=8).choose(SESSIONS, 0)
+    assert [len(session) for session in chosen] == [2, 2, 1, 1, 1, 1]
     assert all(session[0].turn == "t0" for session in chosen)
+
+
+def test_the_longest_session_starts_first() -> None:
+    uneven = [session[: 1 + place % 3] for place, session in enumerate(SESSIONS)]
+    lengths = [len(session) for session in Arm("a", 8).choose(uneven, 0)]
+    assert lengths == sorted(lengths, reverse=True)
+    assert sum(lengths) == sum(len(session) for session in uneven)
 
 
 def test_nothing_runs_unless_it_is_asked_for(tmp_path: Path) -> None:

@@ -200,6 +200,27 @@ def test_the_terminal_names_bounds_that_do_not_apply(store: Store) -> None:
     assert "not_applicable" not in text
 
 
+def test_the_terminal_sums_up_further_arms(store: Store) -> None:
+    """Their open and broken bounds are listed; those that pass are one line."""
+    summary = read_summary(store, "good")
+    lone = summary["bounds"][0]
+    of_arms = [
+        {**lone, "name": f"{name}[{arm}]", "state": state}
+        for name, arm, state in (
+            ("hard", "c16", "pass"),
+            ("rate", "c16", "not_applicable"),
+            ("hard", "cold", "pass"),
+            ("rate", "cold", "inconclusive"),
+        )
+    ]
+    sections = {**summary.sections, "bounds": [*summary["bounds"], *of_arms]}
+    text = terminal(Summary(summary.run, sections), 80)
+    assert "Further arms: c16 pass, cold inconclusive" in text
+    assert "rate[cold]" in text
+    assert "hard[c16]" not in text
+    assert "rate[c16]" not in text
+
+
 def test_numbers_that_are_absent_say_so() -> None:
     assert number(None) == number(None, "share") == interval(None, None) == "n/a"
     assert number(0.0) == "0"
