@@ -51,8 +51,8 @@ def rate_test(
     """``rate_C(soft) - 2 rate_A`` of a slice; `None` where no token of it is tested.
 
     The p-value is that of the baseline's noise at twice its scale, and 1 where the exceedances lie
-    in fewer sessions than `exceedance_sessions`. Tokens are taken to cluster as they do in the slice,
-    and no less than `default_deff`; those of the whole run would count the fault as clustering.
+    in fewer sessions than `exceedance_sessions`. Tokens are taken to cluster as they do in the
+    slice, and no less than `default_deff`; those of the whole run would count the fault as clustering.
     """
     sessions = sorted({turn.session for turn in measured if turn.not_judged is None})
     table = rate_table(measured, sessions, noise)

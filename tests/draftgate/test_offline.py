@@ -20,7 +20,8 @@ def folders(gate: Gate, tmp_path: Path) -> tuple[Path, Path]:
     """(the folder of a run whose candidate loses its calls, that of a sound run)."""
     bad = gate(Faults(drafts=K, spoil=lost_calls)).folder
     good = gate().folder
-    assert bad is not None and good is not None
+    assert bad is not None
+    assert good is not None
     # Names that sort either way: the outcome must not hang on them.
     return (
         Path(shutil.copytree(bad, tmp_path / "a")),
