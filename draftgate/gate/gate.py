@@ -30,6 +30,7 @@ from draftgate.gate.questions import Questioner, scorer_method
 from draftgate.gate.record import Record
 from draftgate.gate.reference import reference_rows
 from draftgate.gate.reruns import run_again, suspicious_turns
+from draftgate.gate.run_file import changes_since, write_facts, write_run
 from draftgate.gate.sampled import LISTED, sampled_requests
 from draftgate.gate.scoring import scoring_requests
 from draftgate.gate.setup import read_drafter_configs
@@ -56,15 +57,24 @@ def run_gate(config: Config, reporter: Reporter, resume: str | None = None) -> G
     check_reachable(config)
     plan = make_plan(config)
     folder = _folder(config, resume)
+    notes = changes_since(folder, config)
     reporter.note(f"run {folder.run}: {len(plan.sessions)} sessions, {plan.turns} turns to replay")
+    for note in notes:
+        reporter.note(note)
     with resumable(folder):
-        return _run(config, plan, folder, started, reporter)
+        return _run(config, plan, folder, started, notes, reporter)
 
 
 def _run(
-    config: Config, plan: Plan, folder: RunFolder, started: datetime, reporter: Reporter
+    config: Config,
+    plan: Plan,
+    folder: RunFolder,
+    started: datetime,
+    notes: list[str],
+    reporter: Reporter,
 ) -> GateOutcome:
     Store.open(Path(config.run.db), write=True).close()  # before hours are spent
+    write_run(folder, config, plan, started, {}, {})
     collector = Collector(config, folder, reporter)
     record = Record(
         config=config,
@@ -73,6 +83,7 @@ def _run(
         started=started,
         reference=reference_rows(config),
         arms=collector.arms,
+        notes=notes,
     )
     if config.server.model:
         settle_noise_tails(record)
@@ -82,6 +93,7 @@ def _run(
         _run_candidate(opener, collector, plan, record)
         with opener.open("baseline") as baseline:
             record.facts["baseline"] = collector.facts(baseline)
+            write_facts(folder, record.facts)
             collector.run_path(baseline, plan.jobs, record.limits)
             record.drafter = read_drafter_configs(config)
             method = scorer_method(config, record.facts["baseline"])
@@ -108,6 +120,9 @@ def _run_candidate(opener: "_Opener", collector: Collector, plan: Plan, record: 
         record.facts["candidate"] = collector.facts(candidate)
         settle_noise_tails(record)
         fit_record(collector, record, candidate)
+        write_run(
+            record.folder, record.config, plan, record.started, record.limits, record.too_long
+        )
         collector.run_path(candidate, plan.jobs, record.limits)
 
 

@@ -20,6 +20,7 @@ from draftgate.gate.noise_tails import settle_noise_tails
 from draftgate.gate.outcome import GateOutcome
 from draftgate.gate.plan import Plan
 from draftgate.gate.record import Record
+from draftgate.gate.run_file import read_facts, read_run
 from draftgate.gate.sampled import LISTED
 from replay.score_file import read_scores
 from traces.errors import InputError
@@ -40,6 +41,8 @@ def judge_journals(files: Sequence[Path], config_file: Path | None) -> GateOutco
     record = Record(config=config, plan=Plan(()), folder=folder, started=now, ended=now)
     record.evidence = evidence
     record.facts = {path: [PathFacts(path, "journal")] for path in ("baseline", "candidate")}
+    if len({file.resolve().parent for file in files}) == 1:
+        _know_the_run(record)
     for scores in sorted({RunFolder(file.resolve().parent).scores for file in files}):
         if scores.exists():
             record.answers.scores |= (
@@ -69,6 +72,17 @@ def judge_journals(files: Sequence[Path], config_file: Path | None) -> GateOutco
         report=None,
         folder=folder.root,
     )
+
+
+def _know_the_run(record: Record) -> None:
+    """What the gate that took the journals wrote beside them of its plan and its servers."""
+    begun, facts = read_run(record.folder), read_facts(record.folder)
+    if begun is None or begun.run not in {exchange.key.run for exchange in record.evidence}:
+        return
+    record.limits = {(session, turn): limit for session, turn, limit in begun.limits}
+    record.too_long = {(session, turn): reason for session, turn, reason in begun.too_long}
+    if {"baseline", "candidate"} <= facts.keys():
+        record.facts = dict(facts)
 
 
 def torn_tails(files: Sequence[Path]) -> list[tuple[Path, int]]:

@@ -38,7 +38,9 @@ def path_rows(
             "tool_parser": _flag(flags, "--tool-call-parser"),
             "reasoning_parser": _flag(flags, "--reasoning-parser"),
             "dtype": _flag(flags, "--dtype"),
-            "block_size": int(cache["block_size"]) if "block_size" in cache else None,
+            "block_size": int(block)
+            if (block := cache.get("block_size", "")).isdecimal()
+            else None,
             "system_fingerprint": next(iter(prints)) if len(prints) == 1 else None,
             "facts": asdict(first),
         }

@@ -1,0 +1,185 @@
+"""`run.json` and `paths.json`: a later judgement and a resumed run know what was planned."""
+
+import json
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import K, paper_config, paper_paths
+from paper_server import Faults
+from recorded import write_sessions
+
+from draftgate.config import Config
+from draftgate.config_file import parse_config
+from draftgate.gate.folder import RunFolder
+from draftgate.gate.gate import run_gate
+from draftgate.gate.offline import judge_journals
+from draftgate.gate.plan import Plan
+from draftgate.gate.run_file import changes_since, read_facts, read_run, write_run
+from draftgate.progress import SilentReporter
+from traces.errors import ConfigError, InputError, ServerError
+from traces.journal import JournalReader, JournalWriter
+
+
+@pytest.fixture(autouse=True)
+def _few_sessions(tmp_path: Path) -> None:
+    write_sessions(tmp_path / "sessions.jsonl", 6, 2)
+
+
+def gated(folder: Path, candidate: Faults) -> RunFolder:
+    with paper_paths(candidate) as servers:
+        return RunFolder(run_gate(paper_config(folder, servers), SilentReporter()).folder)
+
+
+def journals(folder: RunFolder) -> list[Path]:
+    return [folder.journal(path, "main") for path in ("candidate", "baseline")]
+
+
+def without(journal: Path, turns: Iterable[tuple[str, str]]) -> None:
+    """Write a journal again without some turns."""
+    kept = [c for c in JournalReader(journal) if (c.key.session, c.key.turn) not in set(turns)]
+    journal.unlink()
+    with JournalWriter(journal) as writer:
+        for capture in kept:
+            writer.add(capture)
+
+
+def test_a_gate_writes_its_plan_and_what_the_servers_said(tmp_path: Path) -> None:
+    folder = gated(tmp_path, Faults(drafts=K))
+    plan, facts = read_run(folder), read_facts(folder)
+    assert plan is not None
+    assert (plan.run, plan.sessions, plan.turns) == (folder.run, 6, 12)
+    assert len(plan.limits) == 12
+    assert {limit for _, _, limit in plan.limits} == {256}  # as recorded
+    assert plan.config["candidate"]["speculative_config"]["num_speculative_tokens"] == K
+    assert {path: [f.version for f in known] for path, known in facts.items()} == {
+        "candidate": ["0.32.0"],
+        "baseline": ["0.32.0"],
+    }
+    assert facts["candidate"][0].models is not None
+    assert facts["candidate"][0].observables is not None
+
+
+def test_servers_that_differ_are_invalid_offline_too(tmp_path: Path) -> None:
+    folder = gated(tmp_path, Faults(drafts=K, version="0.31.0"))
+    assert "PATHS_DIFFER" in judge_journals(journals(folder), None).codes
+    folder.paths.unlink()
+    assert "PATHS_DIFFER" not in judge_journals(journals(folder), None).codes
+
+
+def test_turns_that_no_path_answered_are_missing_offline_too(tmp_path: Path) -> None:
+    folder = gated(tmp_path, Faults(drafts=K))
+    whole = {b.name: b for b in judge_journals(journals(folder), None).verdict.bounds}
+    assert whole["answered_turns"].state == "pass"
+    plan = read_run(folder)
+    assert plan is not None
+    gone = [(session, turn) for session, turn, _ in plan.limits[:4]]
+    for journal in folder.journals():
+        without(journal, gone)
+    bounds = {b.name: b for b in judge_journals(journals(folder), None).verdict.bounds}
+    assert bounds["answered_turns"].state == "inconclusive"
+    assert bounds["answered_turns"].message.startswith("4 of ")
+
+
+BASE: dict[str, Any] = {
+    "run": {"sessions": ["s.jsonl"], "max_tokens": 100},
+    "server": {
+        "model": "m",
+        "flags": ["--api-key", "sk-hidden-flag", "--dtype", "float32"],
+        "env": {"HF_TOKEN": "hidden-env"},
+    },
+    "candidate": {"speculative_config": {"method": "ngram", "num_speculative_tokens": 3}},
+}
+
+
+def config(**changed: dict[str, Any]) -> Config:
+    return parse_config({**BASE, **{k: BASE.get(k, {}) | v for k, v in changed.items()}}, "test")
+
+
+@pytest.fixture
+def begun(tmp_path: Path) -> RunFolder:
+    folder = RunFolder.new(tmp_path / "out")
+    write_run(folder, config(), Plan(()), datetime(2026, 11, 29, tzinfo=UTC), {}, {})
+    return folder
+
+
+def test_no_secret_is_kept(begun: RunFolder) -> None:
+    text = begun.plan.read_text()
+    assert "hidden" not in text
+    assert "HF_TOKEN" in text
+
+
+def test_the_same_configuration_goes_on(begun: RunFolder) -> None:
+    assert changes_since(begun, config()) == []
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"run": {"max_tokens": 200}}, "run.max_tokens was 100, is 200"),
+        ({"run": {"seed": 1}}, "run.seed was 0, is 1"),
+        ({"server": {"model": "n"}}, 'server.model was "m", is "n"'),
+        ({"server": {"flags": []}}, "server.flags was"),
+        ({"server": {"env": {}}}, "server.env was"),
+        ({"candidate": {"flags": ["--x"]}}, "candidate.flags was"),
+        (
+            {"candidate": {"speculative_config": {"method": "ngram", "num_speculative_tokens": 5}}},
+            "candidate.speculative_config.num_speculative_tokens was 3, is 5",
+        ),
+        (
+            {"candidate": {"speculative_config": {"method": "ngram"}}},
+            "candidate.speculative_config.num_speculative_tokens was 3, is not set",
+        ),
+    ],
+)
+def test_another_run_is_not_resumed(
+    begun: RunFolder, changed: dict[str, dict[str, Any]], words: str
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        changes_since(begun, config(**changed))
+    assert words in str(caught.value)
+    assert "or begin a new run" in caught.value.fix
+
+
+def test_what_may_change_is_noted_and_where_results_go_is_free(begun: RunFolder) -> None:
+    changed = config(policy={"rate_margin": 0.01}, run={"db": "other.duckdb", "concurrency": 8})
+    assert changes_since(begun, changed) == [
+        "resumed: run.concurrency was 4, is 8",
+        "resumed: policy.rate_margin was 0.0001, is 0.01",
+    ]
+
+
+def test_a_folder_without_a_plan_is_resumed_as_it_is(tmp_path: Path) -> None:
+    assert changes_since(RunFolder.new(tmp_path / "out"), config()) == []
+
+
+@pytest.mark.parametrize("text", ["", "{", "[1]", "{}", '{"run": 5}'])
+def test_a_plan_that_is_none_is_named(begun: RunFolder, text: str) -> None:
+    begun.plan.write_text(text)
+    with pytest.raises(InputError, match=r"run\.json: is not what a gate writes there"):
+        read_run(begun)
+    begun.paths.write_text(text or "5")
+    if text != "{}":
+        with pytest.raises(InputError, match=r"paths\.json: is not what a gate writes there"):
+            read_facts(begun)
+
+
+def test_an_interrupted_run_is_not_resumed_as_another(tmp_path: Path) -> None:
+    with paper_paths() as servers:
+        first = paper_config(tmp_path, servers)
+        servers[1].faults = Faults(drafts=K, die_after=8)
+        with pytest.raises(ServerError):
+            run_gate(first, SilentReporter())
+        (folder,) = (tmp_path / "out" / "runs").iterdir()
+        servers[1].faults = Faults(drafts=K)
+        other = first.model_copy(update={"run": first.run.model_copy(update={"max_tokens": 64})})
+        with pytest.raises(ConfigError, match=r"run\.max_tokens was 1024, is 64"):
+            run_gate(other, SilentReporter(), resume=folder.name)
+        assert run_gate(first, SilentReporter(), resume=folder.name).counts["turns_judged"] == 12
+
+
+def test_the_plan_is_json_that_others_can_read(begun: RunFolder) -> None:
+    plan = json.loads(begun.plan.read_text())
+    assert (plan["started_at"], plan["turns"]) == ("2026-11-29T00:00:00+00:00", 0)
