@@ -52,7 +52,8 @@ def rate_test(
 
     The p-value is that of the baseline's noise at twice its scale, and 1 where the exceedances lie
     in fewer sessions than `exceedance_sessions`. Tokens are taken to cluster as they do in the
-    slice, and no less than `default_deff`; those of the whole run would count the fault as clustering.
+    slice, and no less than `default_deff`; those of the whole run would count the fault as
+    clustering.
     """
     sessions = sorted({turn.session for turn in measured if turn.not_judged is None})
     table = rate_table(measured, sessions, noise)
