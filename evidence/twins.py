@@ -3,8 +3,9 @@
     python -m evidence.twins                # five gates: concurrency 1 and 8, cache on and off
     python -m evidence.twins mixed-1        # one, by name
 
-Nothing speculates here, so `NO_DRAFTS` is switched to `info` (and, where the two servers run in
-different modes on purpose, `PATHS_DIFFER` too); everything else is judged as always. The embedded
+Nothing speculates here, so `NO_DRAFTS` counts as `info` (and, where the two servers run in
+different modes on purpose, `PATHS_DIFFER` too); no configuration file may say so, for a verdict on
+a drafter would then rest on nothing. Everything else is judged as always. The embedded
 target on the first turns of the sample sessions, or SmolLM2 on short chats.
 """
 
@@ -67,8 +68,8 @@ GATES = {
 DEFAULT = ("one", "eight", "one-cold", "eight-cold", "two")
 
 
-def overrides(twins: Twins, urls: list[str]) -> dict[str, dict[str, Any]]:
-    """What the gate is told beside the configuration file."""
+def twin_config(twins: Twins, urls: list[str]) -> Config:
+    """The configuration of one gate."""
     severity = {"NO_DRAFTS": "info"}
     if len(twins.modes) > 1:
         severity["PATHS_DIFFER"] = "info"
@@ -77,12 +78,14 @@ def overrides(twins: Twins, urls: list[str]) -> dict[str, dict[str, Any]]:
         run |= {"sessions": [str(HOME / "beginnings.jsonl")], "max_tokens": 64}
     else:
         run["max_tokens"] = 120
-    return {
+    overrides = {
         "run": run,
         "baseline": {"urls": urls[:1]},
         "candidate": {"urls": urls[-1:], "speculative_config": {}},
-        "policy": {"severity": severity},
     }
+    config = read_config(twins.config, overrides)
+    policy = config.policy.model_copy(update={"severity": severity})
+    return config.model_copy(update={"policy": policy})
 
 
 @contextmanager
@@ -114,7 +117,7 @@ def gate(name: str) -> Result:
         chats.write(HOME / "chats.jsonl")
     beginnings.write(HOME / "beginnings.jsonl")
     with servers(read_config(twins.config), twins) as urls:
-        outcome = run_gate(read_config(twins.config, overrides(twins, urls)), reporter())
+        outcome = run_gate(twin_config(twins, urls), reporter())
     outcome.print_summary()
     result = result_of(twins.what, outcome)
     keep(result, HOME / "twins.jsonl")

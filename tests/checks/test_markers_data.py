@@ -31,7 +31,7 @@ def test_tags(text: str, expected: set[str]) -> None:
 def test_the_committed_list_is_current() -> None:
     pytest.importorskip("vllm")
     from checks.vllm_markers import derive
-    from checks.vllm_parsers import vllm_version
+    from checks.vllm_names import vllm_version
 
     data = json.loads((files("checks") / "data" / "markers.json").read_text(encoding="utf-8"))
     if data["vllm"] != vllm_version():

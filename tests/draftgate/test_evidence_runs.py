@@ -34,7 +34,7 @@ def test_beginnings_keep_the_first_turns_of_every_session(tmp_path: Path) -> Non
 @pytest.mark.parametrize("name", list(twins.GATES))
 def test_a_twin_has_no_drafter_and_says_so_in_its_policy(name: str) -> None:
     gate = twins.GATES[name]
-    config = read_config(gate.config, twins.overrides(gate, ["http://a", "http://b"]))
+    config = twins.twin_config(gate, ["http://a", "http://b"])
     assert config.candidate.speculative_config == {}
     assert config.policy.severity["NO_DRAFTS"] == "info"
     assert ("PATHS_DIFFER" in config.policy.severity) == (len(gate.modes) > 1)
