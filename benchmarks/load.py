@@ -4,7 +4,14 @@ python benchmarks/load.py [--captures 300]
 
 Each capture holds 500 output tokens in engine steps of k = 3, one event a step, with token ids and
 five alternatives a token, as vLLM streams them to the gate. Prints draft positions per second of
-wall and of CPU time: on a busy machine only the latter means something.
+wall and of CPU time: on a busy machine only the latter means something. Two busy cores, per CPU
+second:
+
+journal read and reassembled                33,000    JSON of 1.3 kB an event, five scores a token
+labelled, steps reconciled, joined         430,000
+as Arrow                                   300,000
+into the store                             300,000    of a run of 500,000 positions
+end to end                                  21,000
 """
 
 import argparse
