@@ -40,9 +40,9 @@ Size: 20 bytes per draft position, with its share of steps, tokens and sums (7 o
 row); 20 runs of 500,000 positions are 0.2 GB. Every question below is answered from them in less
 than a second on two cores shared with other work, in 0.25 s of CPU time at most, and asking all of
 them takes 0.2 GB of memory. Rows go in at a million per CPU second, at 0.6 million with all that a
-load checks and sums. `python tools/benchmark_store.py --positions 10020000 --db FILE` measures it, and
-`python benchmarks/load.py` the way from the journal. Sums per run, session, slice and position are
-kept in `position_sums` and `step_sums`; questions that read raw rows (`tokens`, `steps`,
+load checks and sums. `python tools/benchmark_store.py --positions 10020000 --db FILE` measures it,
+and `python benchmarks/load.py` the way from the journal. Sums per run, session, slice and position
+are kept in `position_sums` and `step_sums`; questions that read raw rows (`tokens`, `steps`,
 `draft_positions`) are quick when they name one run.
 """
 
