@@ -5,9 +5,13 @@ whole output in one delta, ``(1, 2, …, n − 1)`` one token per delta. A specu
 commits up to k + 1 tokens, so deltas of 1 … k + 1 tokens are what a server really sends.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate
 
 import numpy as np
+
+from checks.markers import markers
 
 Cut = tuple[int, ...]
 
@@ -39,11 +43,36 @@ def deltas(tokens: int, cut: Cut) -> Iterator[tuple[int, int]]:
         start = end
 
 
-def near_markup(pieces: Sequence[str], reach: int = 8) -> list[int]:
-    """Offsets within `reach` tokens of a piece that could be markup (it holds ``<>[]{}|｜"``)."""
-    marked = [i for i, piece in enumerate(pieces) if set(piece) & set('<>[]{}|｜"')]
-    near = {p for i in marked for p in range(i - reach, i + reach + 2)}
-    return sorted(place for place in near if 0 < place < len(pieces))
+def near_markup(pieces: Sequence[str], reach: int = 8, most: int = 600) -> list[int]:
+    """Offsets within `reach` tokens of a piece that could be markup (it holds ``<>[]{}|｜"``).
+
+    Code is full of such pieces. Of more than `most` offsets those near the markup of a parser are
+    kept, and the others thinned evenly.
+    """
+    size = len(pieces)
+    could = [i for i, piece in enumerate(pieces) if set(piece) & set('<>[]{}|｜"')]
+    near = _around(could, reach, size)
+    if len(near) <= most:
+        return near
+    kept = _around(_in_markers(pieces), reach, size)
+    others = sorted(set(near) - set(kept))
+    step = -(-len(others) // max(1, most - len(kept)))
+    return sorted({*kept[:most], *others[::step]})[:most]
+
+
+def _around(places: Iterable[int], reach: int, size: int) -> list[int]:
+    near = {p for place in places for p in range(place - reach, place + reach + 2)}
+    return sorted(place for place in near if 0 < place < size)
+
+
+def _in_markers(pieces: Sequence[str]) -> Iterator[int]:
+    """The tokens in which a marker of some parser begins."""
+    text, ends = "".join(pieces), list(accumulate(map(len, pieces)))
+    for marker in markers():
+        at = text.find(marker)
+        while at >= 0:
+            yield bisect_right(ends, at)
+            at = text.find(marker, at + 1)
 
 
 def smallest(tokens: int, cut: Cut, differs: Callable[[Cut], bool], tries: int = 10_000) -> Cut:

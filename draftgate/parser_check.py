@@ -19,11 +19,13 @@ TOOL, REASONING = "tool", "reasoning"
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How outputs are cut: deltas of up to `largest` tokens, `count` random cuts, their seed."""
+    """How outputs are cut: deltas of up to `largest` tokens, `count` random cuts, their seed; and
+    how many `outputs` of files at most."""
 
     largest: int = 4
     count: int = 60
     seed: int = 0
+    outputs: int = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +153,7 @@ def _obstacle(item: ParserInput, parser: ParserUnderTest, tokens: TokenText) -> 
     """Why an output is not cut; empty where it is."""
     if not tokens.ids:
         return "empty"
-    if not item.served:
+    if not item.must_parse:
         return ""
     one, whole = parser.streamed(tokens, one_by_one(len(tokens.ids))), parser.whole(tokens)
     blame = fitness(one, whole)

@@ -12,7 +12,8 @@ from checks.vllm_parsers import ParserUnderTest
 class ParserInput:
     """`name` says where it is from. It is `text`, or token `ids` as a server sent them after
     `prompt`; `stopped` tells whether the last id ended them, `None` where that is not known.
-    `request` is the one it answers, where that is known."""
+    `request` is the one it answers, where that is known. `must_parse`: it is only cut where it
+    parses un-cut, as a model's own outputs need not."""
 
     name: str
     text: str | None = None
@@ -20,11 +21,7 @@ class ParserInput:
     prompt: tuple[int, ...] = ()
     stopped: bool | None = None
     request: Mapping[str, Any] | None = None
-
-    @property
-    def served(self) -> bool:
-        """Whether a server sent it; then it is cut only where it parses un-cut."""
-        return self.text is None
+    must_parse: bool = False
 
     def tokens(self, parser: ParserUnderTest) -> TokenText:
         """As `parser` meets it."""

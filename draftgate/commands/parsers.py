@@ -27,7 +27,14 @@ import click
 @click.option(
     "--cuts", type=click.IntRange(min=0), default=60, show_default=True, help="Random cuts a text."
 )
-@click.option("--seed", default=0, show_default=True, help="Seed of the random cuts.")
+@click.option(
+    "--outputs",
+    type=click.IntRange(min=1),
+    default=200,
+    show_default=True,
+    help="Most outputs of the files together; the seed draws them.",
+)
+@click.option("--seed", default=0, show_default=True, help="Seed of what is drawn at random.")
 @click.option(
     "--cases",
     "folder",
@@ -45,6 +52,7 @@ def command(
     tokenizer: str,
     draft_tokens: int,
     cuts: int,
+    outputs: int,
     seed: int,
     folder: Path | None,
     matrix: Path | None,
@@ -52,7 +60,10 @@ def command(
 ) -> int:
     """Cut the same tokens elsewhere and see whether the parse changes.
 
-    FILES are case files, journals (*.jsonl.zst) or plain texts, parsed by the parsers named.
+    FILES are case files, journals (*.jsonl.zst), recorded sessions (*.jsonl, *.json) or plain
+    texts, parsed by the parsers named. The turns of sessions are written as the models of those
+    parsers write them. What a model sent or wrote is only cut where it parses un-cut.
+
     Without FILES built-in samples are written in each parser's own format; without parser names
     every parser of the installed vLLM is tried. Ends with 0 where no cut changes a result, 1 where
     one does (a single delta alone, or white space, does not count), 2 where nothing could be tried.
@@ -61,7 +72,7 @@ def command(
     from draftgate.parser_output import lines_of, write_cases, write_matrix
     from draftgate.parser_texts import parsers_to_check
 
-    settings = Settings(largest=draft_tokens + 1, count=cuts, seed=seed)
+    settings = Settings(draft_tokens + 1, cuts, seed, outputs)
     checked = []
     written: dict[str, Path] = {}
     for parser in parsers_to_check(files, tool, reasoning, tokenizer, settings):

@@ -52,6 +52,19 @@ def test_the_simple_cuts() -> None:
     assert near_markup(["a", "b", "<", "c", "d"], reach=0) == [2, 3]
 
 
+@given(st.integers(0, 900), st.integers(40, 700))
+def test_places_near_real_markup_are_kept_of_too_many(place: int, most: int) -> None:
+    code = ['{"'] * 900
+    pieces = [*code[:place], "<tool", "_call>", *code[place:]]
+    found = near_markup(pieces, reach=3, most=most)
+    assert found == sorted(set(found))
+    assert len(found) <= most
+    assert all(0 < at < len(pieces) for at in found)
+    wanted = {at for at in range(place - 3, place + 4) if 0 < at < len(pieces)}
+    assert wanted <= set(found)
+    assert len(found) > most // 3
+
+
 @given(st.sets(st.integers(1, 29)), st.integers(0, 28), st.integers(1, 3))
 def test_the_smallest_cut_is_minimal(cut: set[int], at: int, width: int) -> None:
     """The fault: the tokens `at` … `at + width` arrive together."""

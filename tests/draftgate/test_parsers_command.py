@@ -5,13 +5,17 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from parsed_stream import capture
 
 from checks.parse_result import ParseResult
 from checks.split_judgement import judge_splits
+from checks.split_samples import samples_for
+from checks.tool_markup import FORMATS, CallToWrite
 from draftgate.cli import run
 from draftgate.parser_check import CheckedParser, CheckedText
 from draftgate.parser_output import lines_of
 from reports.parser_matrix import render_matrix
+from traces.journal import JournalWriter, journal_path
 
 PIECES = ("a", "<c>", "x", "</c>", "\n")
 
@@ -111,3 +115,69 @@ def test_texts_of_files_and_errors(tmp_path: Path, capsys: pytest.CaptureFixture
     assert run(["parsers", str(tmp_path / "none.txt"), "--tool-parser", "hermes"]) == 2
     assert run(["parsers", "--tool-parser", "hermes", "--tokenizer", str(tmp_path / "no")]) == 2
     assert "cannot be loaded" in capsys.readouterr().err
+
+
+def journal(folder: Path, parser: str, *texts: str) -> Path:
+    file = journal_path(folder, "candidate", "main")
+    with JournalWriter(file) as writer:
+        for number, text in enumerate(texts):
+            writer.add(capture(f"t{number}", text, (parser, None), step=1))
+    return file
+
+
+@pytest.mark.vllm
+def test_outputs_of_a_journal_are_cut_where_they_parse_uncut(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("vllm")
+    call = dict(samples_for("hermes"))["number"]
+    broken = call.replace("}}", "]}")
+    arguments = [str(journal(tmp_path, "hermes", call, broken)), "--tokenizer", "built-in"]
+    assert run(["parsers", *arguments, "--tool-parser", "hermes", "--cuts", "5"]) == 0
+    out = capsys.readouterr().out
+    assert "invariant tool hermes" in out
+    assert "s/t1: not cut: the model wrote what the parser does not take" in out
+
+
+@pytest.mark.vllm
+def test_a_case_of_a_journal_keeps_its_tools_and_no_secret(tmp_path: Path) -> None:
+    pytest.importorskip("vllm")
+    secret = CallToWrite("read_file", {"path": "AKIA" + "Q7ZXCVBNM2L4K6J8"})
+    file = journal(tmp_path, "step3", FORMATS["step3"].write([secret]))
+    arguments = ["parsers", str(file), "--tool-parser", "step3", "--cuts", "5"]
+    assert run([*arguments, "--cases", str(tmp_path / "cases")]) == 1
+    (case,) = (tmp_path / "cases").glob("*.case.json")
+    assert "AKIA" not in case.read_text(encoding="utf-8")
+    assert run(["check", str(case)]) == 1
+
+
+@pytest.mark.vllm
+def test_recorded_turns_are_written_as_the_parsers_model_writes_them(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("vllm")
+    session = str(root / "traces" / "samples" / "chat-ops.jsonl")
+    few = ["--outputs", "6", "--cuts", "3", "--json"]
+    for tool, reasoning, code in (("hermes", "qwen3", 0), ("step3", None, 1)):
+        thinking = ["--reasoning-parser", reasoning] if reasoning else []
+        assert run(["parsers", session, "--tool-parser", tool, *thinking, *few]) == code
+        (row,) = json.loads(capsys.readouterr().out)["parsers"]
+        assert len(row["texts"]) + len(row["notes"]) >= 6
+        assert any(text["reference"].get("calls") for text in row["texts"])
+        assert "further outputs were not drawn (--outputs)" in row["notes"][-1]
+
+
+@pytest.mark.vllm
+def test_recorded_turns_that_cannot_be_read_or_written(
+    tmp_path: Path, root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("vllm")
+    odd = tmp_path / "odd.jsonl"
+    odd.write_text('{"neither": "session"}\n', encoding="utf-8")
+    assert run(["parsers", str(odd), "--tool-parser", "hermes"]) == 2
+    err = capsys.readouterr().err
+    assert f"error: {odd}" in err
+    assert "fix: " in err
+    session = str(root / "traces" / "samples" / "chat-ops.jsonl")
+    assert run(["parsers", session, "--tool-parser", "openai"]) == 2
+    assert "turns cannot be written for openai" in capsys.readouterr().err

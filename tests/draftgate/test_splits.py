@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from parsed_stream import capture
 
-from checks.split_samples import TOOLS
 from checks.tool_markup import FORMATS, CallToWrite
 from draftgate.cli import run
 from draftgate.config import Config
@@ -20,58 +20,17 @@ from draftgate.gate.pairs import LivePair
 from draftgate.gate.served_parsers import ServedParsers, served_parsers
 from draftgate.gate.split_run import SplitRun
 from draftgate.gate.splits import judge_split_invariance
-from traces.capture import Capture, CaptureKey
+from traces.capture import Capture
 from traces.path_facts import ModelFacts, PathFacts
 
 READ = CallToWrite("read_file", {"path": "src/a.py", "lines": 12})
 WRITE = CallToWrite("write_file", {"path": "b.md", "content": "if x < 3:\n    print('é✅')\n"})
-ASKED = {"messages": [{"role": "user", "content": "go"}], "tools": TOOLS, "temperature": 0}
 K = 3
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _vllm() -> None:
     pytest.importorskip("vllm")
-
-
-def capture(
-    turn: str,
-    text: str,
-    parsers: tuple[str | None, str | None],
-    *,
-    finish: str = "tool_calls",
-    end: str = "<|endoftext|>",
-    step: int = 2,
-    request: Mapping[str, Any] = ASKED,
-) -> Capture:
-    """What a server sends for `text`: `step` tokens per delta, each through vLLM's own parser."""
-    from checks.vllm_cuts import tokenizer_named
-    from checks.vllm_parsers import ParserUnderTest
-
-    tokenizer = tokenizer_named("built-in")
-    under_test = ParserUnderTest(*parsers, tokenizer, request=request)
-    ids = tokenizer.encode(text + end, add_special_tokens=False)
-    tokens = under_test.detokenise(ids, stopped=bool(end))
-    parser = under_test._fresh()
-    events: list[tuple[float, str | bytes]] = []
-    for start in range(0, len(ids), step):
-        stop = min(start + step, len(ids))
-        delta = parser.parse_delta(
-            tokens.text[tokens.offsets[start] : tokens.offsets[stop]],
-            list(ids[start:stop]),
-            under_test.request,
-            [],
-            finished=stop == len(ids),
-        )
-        choice: dict[str, Any] = {"index": 0, "delta": {}, "token_ids": list(ids[start:stop])}
-        if delta is not None:
-            choice["delta"] = delta.model_dump(mode="json", exclude_none=True)
-        if stop == len(ids):
-            choice["finish_reason"] = finish
-        events.append((float(start), f"data: {json.dumps({'choices': [choice]})}\n\n"))
-    events.append((9999.0, "data: [DONE]\n\n"))
-    key = CaptureKey("r", "candidate", "main", "s", turn)
-    return Capture(key, dict(request), 200, 0.0, tuple(events), "done")
 
 
 def exchanges(*captures: Capture) -> Mapping[TurnId, Exchange]:
