@@ -26,7 +26,8 @@ class BothPaths:
         """The evidence the gate's own checks judge. `hard_bound` (nat): see `assert_equivalent`.
 
         Without token ids on both sides texts are not compared: rounding may explain a difference,
-        and nothing would show it.
+        and nothing would show it. Prefix-cache hits are left to a whole run, which knows the block
+        size of the KV cache.
         """
         from checks.pair import HARD_BOUND, pair_of_responses
         from draftgate.gate.pairs import NO_ANSWER
@@ -35,13 +36,14 @@ class BothPaths:
             replace(answer.response, status=answer.status or NO_ANSWER)
             for answer in (self.baseline, self.candidate)
         )
-        return pair_of_responses(
+        pair = pair_of_responses(
             dict(self.candidate.request),
             baseline,
             candidate,
             hard_bound=HARD_BOUND if hard_bound is None else hard_bound,
             compare_text=None not in (baseline.token_ids, candidate.token_ids),
         )
+        return replace(pair, candidate=replace(pair.candidate, cached_tokens=None))
 
     def texts(self) -> Iterator[str]:
         """Everything recorded in it, for masking."""

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def assert_equivalent(both: BothPaths, *, hard_bound: float | None = None) -> None:
-    """The gate's checks of one pair of answers: no error of any family.
+    """The gate's checks of one pair of answers: no error of any family but lost prefix-cache hits.
 
         def test_turn(both_paths):
             assert_equivalent(both_paths)

@@ -3,6 +3,7 @@
 import json
 import string
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -22,15 +23,27 @@ from draftgate.testing import (
     assert_stream_intact,
     assert_tool_calls_valid,
 )
+from draftgate.testing.both_paths import BothPaths
 from draftgate.testing.masking import SHORTEST, Mask
 from draftgate.testing.pieces import pieces_of
 from traces.case import CaseScenario
+from traces.response import Usage
 
 A, B, C = (1, "a", -0.1), (2, " b", -0.2), (3, " c", -0.15)
 
 
 def test_equal_tokens_pass() -> None:
     assert_equivalent(both({}, {}, content="a b", tokens=[A, B]))
+
+
+def test_cache_hits_are_left_to_a_whole_run() -> None:
+    """A turn alone does not tell the block size: one block of 128 tokens is no loss."""
+    pair = both({}, {}, content="a b", tokens=[A, B])
+    cached = [
+        replace(a, response=replace(a.response, usage=Usage(1000, 2, cached=n)))
+        for a, n in ((pair.baseline, 512), (pair.candidate, 384))
+    ]
+    assert_equivalent(BothPaths(*cached))
 
 
 def test_lost_text_is_shown_as_a_difference() -> None:
