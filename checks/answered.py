@@ -63,7 +63,7 @@ def answered_bound(turns: Sequence[AnsweredTurn], policy: Policy) -> Bound:
         message,
         value=share,
         margin=policy.max_unanswered,
-        unit="share of turns",
+        unit="share of turns unanswered",
         n=asked,
         needed=None if enough else f"answers of both paths to {missing} turns",
     )

@@ -158,7 +158,7 @@ def coverage_bound(judged: Sequence[TurnJudgement], policy: Policy) -> Bound:
         message,
         value=share,
         margin=policy.max_unscored,
-        unit="share of tokens",
+        unit="share of tokens unscored",
         n=missing + tokens,
         needed=None if enough else f"scores of {missing:,} candidate tokens",
     )
