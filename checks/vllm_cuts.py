@@ -35,19 +35,19 @@ def judge_cuts(scenario: CaseScenario) -> list[Finding | NotJudged]:
         tokenizer = tokenizer_named(context.tokenizer or BUILT_IN)
     except InputError as error:
         return [NotJudged(f.SPLIT_VARIANT, str(error))]
-    request = scenario.request or {}
     try:
         parser = ParserUnderTest(
-            context.tool_parser, context.reasoning_parser, tokenizer, request=request
+            context.tool_parser, context.reasoning_parser, tokenizer, request=scenario.request or {}
         )
+        tokens = _tokens(scenario, parser)
     except InputError as error:
         raise InputError(f"{place}: context: {error}", error.fix) from error
     except ParserUnavailable as error:
         raise InputError(
-            f"{place}: the tokenizer {context.tokenizer!r} does not serve the parser: {error}",
+            f"{place}: the parser, the tokenizer {context.tokenizer!r} and the request do not go "
+            f"together: {error}",
             "name the tokenizer of a model this parser is made for, or `built-in`",
         ) from error
-    tokens = _tokens(scenario, parser)
     if tokens is None:
         return [NotJudged(f.SPLIT_VARIANT, "neither raw_text nor token ids are known")]
     outside = [p for cut in context.partitions for p in cut if not 0 < p < len(tokens.ids)]

@@ -100,8 +100,8 @@ class ParserUnderTest:
             self._template = self.request.build_chat_params(None, "auto").chat_template_kwargs
             self.request = self._fresh().adjust_request(self.request)
         except Exception as error:
-            reason = str(error.__cause__ or error).strip().splitlines()
-            raise ParserUnavailable(reason[0] if reason else type(error).__name__) from error
+            reason = " ".join(str(error.__cause__ or error).split())[:300]
+            raise ParserUnavailable(reason or type(error).__name__) from error
 
     def _fresh(self) -> Any:
         return self.parser(self.tokenizer, self.request.tools, chat_template_kwargs=self._template)
@@ -115,8 +115,13 @@ class ParserUnderTest:
     ) -> TokenText:
         """Token ids, the answer to `prompt`, with the text each adds.
 
-        `stopped`: the last id ended the output and adds none; without it, an end token did.
+        `stopped`: the last id ended the output and adds none; without it, an end token did. Raises
+        `ParserUnavailable` for an id the tokenizer does not have.
         """
+        size = len(self.tokenizer)
+        foreign = next((i for i in ids if not 0 <= i < size), None)
+        if foreign is not None:
+            raise ParserUnavailable(f"the tokenizer's {size} tokens have no id {foreign}")
         if stopped is None:
             last = self.tokenizer.decode(list(ids[-1:]))
             stopped = last in EOS or last == self.tokenizer.eos_token

@@ -134,10 +134,10 @@ def check_parser(
             parser = plain
             if item.request is not None:
                 parser = ParserUnderTest(tool, reasoning, tokenizer, request=item.request)
+            tokens = item.tokens(parser)
         except ParserUnavailable as error:
             notes.append(f"{item.name}: not cut: {error}")
             continue
-        tokens = item.tokens(parser)
         obstacle = _obstacle(item, parser, tokens)
         if obstacle:
             notes.append(f"{item.name}: {obstacle}")

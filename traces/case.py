@@ -134,10 +134,12 @@ class CaseContext(Part):
     @property
     def partitions(self) -> tuple[tuple[int, ...], ...]:
         """`cuts` as partitions, each a sorted tuple of token offsets at which the text is cut."""
-        cuts: list[Any] = list(self.cuts or [])
-        if cuts and isinstance(cuts[0], int):
+        if self.cuts is None:
+            return ()
+        cuts: list[Any] = list(self.cuts)
+        if not cuts or isinstance(cuts[0], int):
             cuts = [cuts]
-        return tuple(tuple(sorted(partition)) for partition in cuts)
+        return tuple(tuple(sorted(set(partition))) for partition in cuts)
 
 
 class CaseExpected(Part):

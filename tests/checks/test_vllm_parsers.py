@@ -140,7 +140,8 @@ def test_cuts_of_a_case_file() -> None:
     [
         ({"tool_parser": "nope", "cuts": [1]}, "no tool parser 'nope'"),
         ({"tool_parser": "step3", "cuts": [9999]}, "context.cuts names 9999"),
-        ({"tool_parser": "cohere_command3", "cuts": [1]}, "does not serve the parser"),
+        ({"tool_parser": "cohere_command3", "cuts": [1]}, "do not go together: "),
+        ({"tool_parser": "step3", "cuts": [0]}, "context.cuts names 0"),
     ],
 )
 def test_case_errors_name_file_scenario_and_fix(context: dict, message: str) -> None:
@@ -148,6 +149,30 @@ def test_case_errors_name_file_scenario_and_fix(context: dict, message: str) -> 
         judge_case(parse_case(case(**context), "x.json"), "x.json", judge_cuts)
     assert message in str(error.value)
     assert error.value.fix
+
+
+def cut_codes(candidate: dict[str, Any], cuts: Any) -> list[tuple[str, str]]:
+    """(code, severity) of what the cuts of a step3 case show."""
+    scenario = json.loads(case(tool_parser="step3", cuts=cuts))["scenarios"][0]
+    scenario["candidate"] = candidate
+    text = json.dumps({"case": 1, "kind": "k", "scenarios": [scenario]})
+    (result,) = judge_case(parse_case(text, "x"), "x", judge_cuts)
+    return [(f.code, f.severity) for f in result.judgement.findings]
+
+
+def test_an_empty_list_of_cuts_is_one_delta_and_the_end_token_is_no_text() -> None:
+    plain = dict(samples_for("step3"))["plain"]
+    alone = [("SPLIT_VARIANT", "warning")]
+    assert cut_codes({"raw_text": plain}, []) == alone
+    assert cut_codes({"raw_text": plain}, [[]]) == alone
+    assert cut_codes({"raw_text": plain + "<|im_end|>"}, [[]]) == alone
+    assert cut_codes({"raw_text": "Done.<|im_end|>"}, [[], [1], [1, 1, 2]]) == []
+
+
+@pytest.mark.parametrize("wrong", [10**6, 2**40, -1])
+def test_ids_of_another_tokenizer_are_an_error(wrong: int) -> None:
+    with pytest.raises(InputError, match=f"scenario 'cut'.*no id {wrong}"):
+        cut_codes({"tokens": [{"id": 5}, {"id": wrong}]}, [1])
 
 
 def test_a_tokenizer_that_is_not_here_leaves_the_code_not_judged(tmp_path: Path) -> None:

@@ -82,6 +82,7 @@ def test_a_tokenizer_without_the_tokens_a_parser_needs(
         pytest.skip("the embedded model is not in models/weights")
     where = {"tokenizer": str(target), "tool_parser": "deepseek_v3", "cuts": [1]}
     error, fix = refused(case(tmp_path, candidate={"raw_text": "ok ok"}, context=where), capsys)
+    assert "the request do not go together: DeepSeek-V3 Tool parser" in error
     assert "could not locate tool call start/end tokens in the tokenizer" in error
     assert "name the tokenizer of a model this parser is made for, or `built-in`" in fix
     assert run(["parsers", "--tool-parser", "deepseek_v3", "--tokenizer", str(target)]) == 2
