@@ -41,10 +41,10 @@ def violations(schema: Any, value: Any) -> list[str]:
     something outside itself, or holds a pattern that does not compile or takes too long.
     """
     validator = _validator(schema)
-    unlimited = _unlimited(json.dumps(schema))
-    if unlimited is not None:
-        raise UnusableSchema(unlimited)
     try:
+        unlimited = _unlimited(json.dumps(schema))
+        if unlimited is not None:
+            raise UnusableSchema(unlimited)
         errors = sorted(validator.iter_errors(value), key=lambda error: list(map(str, error.path)))
     except referencing.exceptions.Unresolvable as error:
         raise UnusableSchema(f"$ref {error.ref!r} does not resolve inside the schema") from error

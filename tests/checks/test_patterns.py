@@ -82,6 +82,15 @@ def test_a_hostile_schema_is_not_judged(rule: dict[str, Any], draft: str) -> Non
     assert time.process_time() - start < 5
 
 
+@pytest.mark.parametrize("depth", [50, 300, 900, 5000])
+def test_a_deep_schema_is_judged_or_said_to_be_too_deep(depth: int) -> None:
+    rule: dict[str, Any] = {"type": "string"}
+    for _ in range(depth):
+        rule = {"not": {"not": rule}} if depth < 100 else {"properties": {"a": rule}}
+    with contextlib.suppress(UnusableSchema):
+        assert schema.violations(rule, "x") == []
+
+
 @pytest.mark.parametrize(
     ("rule", "value", "wrong"),
     [
