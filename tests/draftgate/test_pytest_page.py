@@ -3,6 +3,7 @@
 import re
 import shlex
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,9 @@ def torn(stream: Stream, request: dict[str, object]) -> None:
         call["arguments"] = call["arguments"][:-1]
 
 
-def test_the_page_is_true(root: Path, pytester: pytest.Pytester) -> None:
+def test_the_page_is_true(
+    root: Path, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
     page = (root / "docs" / "pytest.md").read_text(encoding="utf-8")
     home = pytester.path
     (home / "recordings").mkdir()
@@ -52,6 +55,8 @@ def test_the_page_is_true(root: Path, pytester: pytest.Pytester) -> None:
                 target = home / (file or "pytest.ini")
                 target.parent.mkdir(exist_ok=True)
                 target.write_text(text)
+                # A module of this suite may bear the same name; pytest would take it for this one.
+                monkeypatch.delitem(sys.modules, target.stem, raising=False)
     assert asked == 8
 
 
