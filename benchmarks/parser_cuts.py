@@ -19,7 +19,7 @@ from checks.vllm_detokenizer import TokenText
 from checks.vllm_parsers import ParserUnderTest
 
 TOKENS = 180
-ROUNDS = 20
+ROUNDS = 60
 FIRST_TRIAL = {"two-way": 14_690, "random 1-4": 649, "one by one": 272}
 
 
