@@ -9,7 +9,8 @@ which no adapter can beat. The best of some rounds counts, as other work on the 
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from checks.cuts import Cut, deltas, one_by_one, random_cuts, two_way
 from checks.split_samples import TOOLS
@@ -49,15 +50,17 @@ def bare(parser: ParserUnderTest, tokens: TokenText, cut: Cut) -> None:
         )
 
 
-def rate(run: Callable[[Cut], object], cuts: Sequence[Cut]) -> float:
-    """Runs per second of CPU time, in the best round."""
-    best = 0.0
+def rates(runs: Mapping[str, tuple[Callable[[Cut], object], Sequence[Cut]]]) -> dict[str, int]:
+    """Runs per second of CPU time in the best round; rounds take turns, so that a busy moment of
+    the machine does not fall on one of them alone."""
+    best = dict.fromkeys(runs, 0.0)
     for _ in range(ROUNDS):
-        start = time.process_time()
-        for cut in cuts:
-            run(cut)
-        best = max(best, len(cuts) / (time.process_time() - start))
-    return best
+        for name, (run, cuts) in runs.items():
+            start = time.process_time()
+            for cut in cuts:
+                run(cut)
+            best[name] = max(best[name], len(cuts) / (time.process_time() - start))
+    return {name: round(value) for name, value in best.items()}
 
 
 def main() -> None:
@@ -70,18 +73,10 @@ def main() -> None:
         "random 1-4": list(random_cuts(size, 4, 60, 0)),
         "one by one": [one_by_one(size)] * 25,
     }
-    ours = {name: rate(lambda c: parser.streamed(tokens, c), some) for name, some in cuts.items()}
-    least = {name: rate(lambda c: bare(parser, tokens, c), some) for name, some in cuts.items()}
-    print(
-        json.dumps(
-            {
-                "tokens": size,
-                "per_second": {name: round(value) for name, value in ours.items()},
-                "bare_loop": {name: round(value) for name, value in least.items()},
-                "first_trial": FIRST_TRIAL,
-            }
-        )
-    )
+    ours = rates({name: (partial(parser.streamed, tokens), some) for name, some in cuts.items()})
+    least = rates({name: (partial(bare, parser, tokens), some) for name, some in cuts.items()})
+    found = {"tokens": size, "per_second": ours, "bare_loop": least, "first_trial": FIRST_TRIAL}
+    print(json.dumps(found))
 
 
 if __name__ == "__main__":
