@@ -9,6 +9,7 @@ ROWS = (
     ("versions", "versions"),
     ("models", "models"),
     ("templates", "templates"),
+    ("tags", "tags"),
     ("tools", "tools"),
     ("tool schemas", "tool_schemas"),
     ("output", "labels"),

@@ -162,11 +162,10 @@ def _counted(
     unusable: Counter[str] = Counter()
     try:
         for session in reader.read(intake):
-            seen = ids.get(session.session_id, 0)
-            ids[session.session_id] = seen + 1
-            if seen:
+            name = _unused(session.session_id, ids)
+            if name != session.session_id:
                 imported.ledger.warn("session_id_again", None, "a suffix was added")
-                session = session.replaced(session_id=f"{session.session_id}~{seen + 1}")
+                session = session.replaced(session_id=name)
             imported.counts.add(session)
             unusable.update(turn.skip_reason for turn in session.turns if turn.skip_reason)
             yield session
@@ -178,6 +177,12 @@ def _counted(
         imported.ledger.warn(READER_FAILED, None, type(error).__name__)
     if not imported.counts.replayable and imported.reason is None:
         imported.reason = _why_nothing(unusable, imported.skipped)
+
+
+def _unused(name: str, ids: dict[str, int]) -> str:
+    """`name`, or with a number if it came before; `ids` counts how often each one was asked for."""
+    ids[name] = asked = ids.get(name, 0) + 1
+    return name if asked == 1 else _unused(f"{name}~{asked}", ids)
 
 
 def _unforeseen(error: Exception) -> str:

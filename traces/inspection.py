@@ -31,6 +31,7 @@ class FileFacts:
     not_replayable: Counter[str] = field(default_factory=Counter)
     bands: Counter[str] = field(default_factory=Counter)
     tool_schemas: Counter[str] = field(default_factory=Counter)
+    tags: Counter[str] = field(default_factory=Counter)
     prompt_tokens: int = 0
     output_tokens: int = 0
     unique_tokens: int = 0
@@ -42,6 +43,7 @@ class FileFacts:
         version = " ".join(filter(None, (source.tool, source.tool_version)))
         self.versions[version or source.format_version or "unknown"] += 1
         self.templates[session.system.name] += 1
+        self.tags.update(f"{key}={value}" for key, value in session.tags.items())
         self.tool_schemas.update(t.provenance for t in session.toolsets.values())
         for turn, prompt, output in sizer.sizes(session):
             self.labels[label_of(session, turn)] += 1
@@ -74,6 +76,7 @@ class FileFacts:
                 "reasoning",
                 "not_replayable",
                 "tool_schemas",
+                "tags",
             )
         }
         tokens = {

@@ -83,8 +83,11 @@ def only_drawn(sessions: Iterable[Session], drawn: set[TurnKey], seed: int) -> I
     The draw is recorded in the tags ``sample_size`` and ``sample_seed``.
     """
     tags = {"sample_size": str(len(drawn)), "sample_seed": str(seed)}
+    by_session: dict[str, set[str]] = defaultdict(set)
+    for name, turn_id in drawn:
+        by_session[name].add(turn_id)
     for session in sessions:
-        kept = {turn for name, turn in drawn if name == session.session_id}
+        kept = by_session.get(session.session_id)
         if not kept:
             continue
         turns = tuple(

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import msgspec
-import orjson
 
 from traces.errors import InputError
 from traces.message import Message
@@ -79,9 +78,3 @@ def parse_sessions(lines: Iterable[bytes] | IO[bytes], name: str) -> Iterator[Se
             ) from error
     if header is not None:
         yield header.session(messages, turns)
-
-
-def json_schema() -> dict[str, Any]:
-    """JSON Schema of a line of a session file."""
-    schema: dict[str, Any] = orjson.loads(orjson.dumps(msgspec.json.schema(Line)))
-    return schema

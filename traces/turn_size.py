@@ -30,16 +30,28 @@ class TurnSizer:
     _messages: dict[str, int] = field(default_factory=dict)
 
     def sizes(self, session: Session) -> Iterator[tuple[Turn, int, int]]:
-        """Every turn with the tokens of its prompt (tools included) and of its recorded output."""
+        """Every turn with the tokens of its prompt (tools included) and of its recorded output.
+
+        Most turns keep all of (prompt + output) of the turn they follow, so its size is theirs too.
+        """
         self._messages.clear()
         tools = {
             name: self.count(msgspec.json.encode(toolset).decode()) if toolset.tools else 0
             for name, toolset in session.toolsets.items()
         }
+        whole: dict[str, tuple[int, int]] = {}
         for turn in session.turns:
-            prompt = sum(self._size(session.messages[mid]) for mid in session.prefix_ids(turn))
             output = session.output(turn)
             size = 0 if output is None else self._size(output)
+            messages, prompt = whole.get(turn.base or "", (0, 0))
+            if turn.keep == messages:
+                prompt += sum(self._size(session.messages[mid]) for mid in turn.added)
+                messages += len(turn.added)
+            else:
+                mids = session.prefix_ids(turn)
+                prompt = sum(self._size(session.messages[mid]) for mid in mids)
+                messages = len(mids)
+            whole[turn.turn_id] = messages + (output is not None), prompt + size
             yield turn, prompt + tools.get(turn.toolset or "", 0), size
 
     @property

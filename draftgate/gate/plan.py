@@ -4,9 +4,10 @@ A turn that cannot be replayed is kept with its reason; nothing is left out sile
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 
 from draftgate.config import Config
 from replay.job import Job
@@ -62,25 +63,36 @@ class Plan:
 def make_plan(config: Config) -> Plan:
     """Import what `run.sessions` names and render each replayable turn.
 
+    Files behind the last session or turn that `run.max_sessions` and `run.max_turns` let in are
+    not read, however many they are.
+
     Raises InputError where nothing is named or nothing can be replayed.
     """
     if not config.run.sessions:
         raise InputError("no sessions to replay", "name files, or set `run.sessions`")
-    files = list(import_files(config.run.sessions))
-    sessions = _named_once(session for file in files for session in file.sessions)
-    unread: Counter[str] = Counter()
-    for file in files:
-        unread.update(file.skipped)
+    files: list[ImportedFile] = []
     room = config.run.max_turns
-    planned = []
-    for session in sessions[: config.run.max_sessions]:
+    planned: list[PlannedSession] = []
+    for session in _sessions(config.run.sessions, files):
         planned.append(_planned(session, room))
         if room is not None:
             room -= len(planned[-1].jobs)
+        if room == 0 or len(planned) == config.run.max_sessions:
+            break
+    unread: Counter[str] = Counter()
+    for file in files:
+        unread.update(file.skipped)
     plan = Plan(tuple(planned), unread)
     if not plan.turns:
         raise _nothing(files, plan)
     return plan
+
+
+def _sessions(paths: Iterable[str | Path], files: list[ImportedFile]) -> Iterator[Session]:
+    """The sessions of all files, one after the other; `files` gets those that were read whole."""
+    for file in import_files(paths):
+        yield from file.sessions
+        files.append(file)
 
 
 def _planned(session: Session, room: int | None) -> PlannedSession:
@@ -99,19 +111,6 @@ def _skip_reason(turn: Turn, *, full: bool) -> str | None:
     if not turn.replayable:
         return turn.skip_reason or "not replayable"
     return CAP_REASON if full else None
-
-
-def _named_once(sessions: Iterable[Session]) -> list[Session]:
-    """Two files may hold sessions of one id; the later gets a number, so that no turn is lost."""
-    seen: Counter[str] = Counter()
-    named = []
-    for session in sessions:
-        seen[session.session_id] += 1
-        number = seen[session.session_id]
-        if number > 1:
-            session = session.replaced(session_id=f"{session.session_id}~{number}")
-        named.append(session)
-    return named
 
 
 def _nothing(files: list[ImportedFile], plan: Plan) -> InputError:

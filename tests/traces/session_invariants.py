@@ -35,6 +35,8 @@ def check_session(session: Session) -> None:
         if turn.restart is None:
             assert before is not None
             assert prefix[: len(before)] == before, "a continued turn repeats what was before it"
+        elif before is not None:
+            assert prefix[: len(before)] != before, "only a turn that does not continue says why"
         seen[turn.thread] = prefix + ([turn.output] if turn.output else [])
         for mid in [*prefix, *([turn.output] if turn.output else [])]:
             for call in session.messages[mid].tool_calls:

@@ -377,6 +377,14 @@ def test_a_torn_database_gives_what_can_be_read(tmp_path: Path, size: int) -> No
     assert "Traceback" not in file.reason
 
 
+def test_names_that_are_no_text(tmp_path: Path) -> None:
+    schema = OPENCODE.replace("time_created", "time_cr\u00e9ated")
+    path = database(tmp_path, schema, [])
+    path.write_bytes(path.read_bytes().replace("\u00e9".encode(), b"\xff\xfe"))
+    _, sessions = read(path)
+    assert sessions == []
+
+
 def test_a_view_that_never_ends_is_not_looked_at(tmp_path: Path) -> None:
     endless = "with recursive n(i) as (select 1 union all select i + 1 from n)"
     view = f"create view message as {endless} select i as id, i as session_id, i as data from n;"

@@ -14,6 +14,7 @@ from session_invariants import check_file
 
 from benchmarks.spellings import SPELLINGS, conversations
 from traces.importer import ImportedFile, import_files
+from traces.readers import bounded_lines
 from traces.redacted_session import redacted_session
 from traces.redaction import Redactor
 from traces.session import Session
@@ -149,11 +150,34 @@ def test_damage(tmp_path: Path, name: str, damage: str) -> None:
 
 
 @pytest.mark.parametrize("name", SPELLINGS)
-def test_an_undamaged_file_is_read_whole(tmp_path: Path, name: str) -> None:
+def test_an_undamaged_file_is_read_whole_and_the_same_way_again(tmp_path: Path, name: str) -> None:
     file, sessions = imported(tmp_path, spelled(name))
     assert file.format == SPELLINGS[name].format
     assert sessions
     assert file.skipped.keys().isdisjoint({"not_json", "torn_tail", "unaccounted"})
+    written = [line for session in sessions for line in session_lines(session)]
+    _, again = imported(tmp_path, spelled(name))
+    assert [line for session in again for line in session_lines(session)] == written
+    _, copied = imported(tmp_path, b"".join(written))
+    assert [line for session in copied for line in session_lines(session)] == written
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", sorted(SPELLINGS.keys() - BINARY - TEXT))
+def test_a_bad_line_costs_one_row(tmp_path: Path, name: str, seed: int) -> None:
+    rows = spelled(name).rstrip(b"\n").split(b"\n")
+    if len(rows) == 1:
+        pytest.skip("the format is one JSON value")
+    whole, sessions = imported(tmp_path, spelled(name))
+    place = random.Random(seed).randrange(1, len(rows))
+    bad = [*rows[:place], rows[place][: len(rows[place]) // 2] + b"\\", *rows[place:]]
+    file, more = imported(tmp_path, b"\n".join(bad))
+    assert file.ledger.rows == whole.ledger.rows + 1
+    assert file.skipped == {**whole.skipped, "not_json": 1}
+    assert [len(session.turns) for session in more] == [len(s.turns) for s in sessions]
+    torn, _ = imported(tmp_path, b"\n".join([*rows, rows[-1][:-9]]))
+    assert torn.ledger.rows == whole.ledger.rows + 1
+    assert torn.skipped == {**whole.skipped, "torn_tail": 1}
 
 
 @pytest.mark.parametrize("name", SPELLINGS)
@@ -166,6 +190,18 @@ def test_a_torn_archive_gives_what_comes_before_the_damage(tmp_path: Path, name:
     ):
         for size in (0, 1, 5, len(packed) // 2, len(packed) - 3):
             imported(tmp_path, packed[:size])
+
+
+def test_a_line_longer_than_memory_costs_one_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bounded_lines, "MAX_LINE_BYTES", 50_000)
+    rows = spelled("claude-code").rstrip(b"\n").split(b"\n")
+    bomb = b'{"type":"' + b"x" * 1_000_000 + b'"}'
+    whole, _ = imported(tmp_path, b"\n".join(rows))
+    file, _ = imported(tmp_path, gzip.compress(b"\n".join([rows[0], bomb, *rows[1:]])))
+    assert file.counts == whole.counts
+    assert file.skipped == {**whole.skipped, "too_long": 1}
 
 
 @pytest.mark.parametrize("name", sorted(SPELLINGS.keys() - BINARY))

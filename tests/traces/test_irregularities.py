@@ -221,6 +221,39 @@ def test_compaction_replaces_the_history(tmp_path: Path) -> None:
     assert texts(chat_request(session, second)["messages"]) == ["user: Summary: one\n\nmore"]
 
 
+def test_kimi_compaction_is_the_new_history(tmp_path: Path) -> None:
+    def step(name: str, words: str) -> list[dict[str, Any]]:
+        part = {"type": "content.part", "stepUuid": name, "part": {"type": "text", "text": words}}
+        events = [part, {"type": "step.end", "stepUuid": name, "finishReason": "end_turn"}]
+        return [{"type": "context.append_loop_event", "event": event} for event in events]
+
+    def said(words: str) -> dict[str, Any]:
+        message = {"role": "user", "content": words, "origin": {"kind": "user"}}
+        return {"type": "context.append_message", "message": message}
+
+    file, (session,) = read(
+        tmp_path,
+        lines(
+            {"type": "config.update", "systemPrompt": "be brief"},
+            said("go"),
+            *step("a", "one"),
+            {
+                "type": "context.apply_compaction",
+                "summary": "short",
+                "contextSummary": "So far: one",
+            },
+            said("more"),
+            *step("b", "two"),
+        ),
+    )
+    check_file(file, [session])
+    assert session.turns[1].restart == "compaction"
+    assert texts(chat_request(session, session.turns[1])["messages"]) == [
+        "system: be brief",
+        "user: So far: one\n\nmore",
+    ]
+
+
 def test_codex_compaction_keeps_the_instructions(tmp_path: Path) -> None:
     kept = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "kept"}]}
     file, (session,) = read(
@@ -265,6 +298,23 @@ def test_torn_glued_and_odd_lines(tmp_path: Path) -> None:
     assert ("glued_records", 7) in {(w.code, w.row) for w in file.warnings}
     assert len(session.turns) == 2
     assert chat_request(session, session.turns[0])["messages"][0]["content"] == "a\u2028b"
+
+
+def test_newlines_as_they_are_inside_a_string(tmp_path: Path) -> None:
+    user = lines(claude("user", "u1", "u0", "one\n\n  {two}\nthree")).replace(b"\\n", b"\n")
+    file, (session,) = read(
+        tmp_path,
+        lines(claude("user", "u0", None, "go"))
+        + b'{"torn": "by a crash\n'
+        + user
+        + lines(claude("assistant", "a1", "u1", "end", message="m1")),
+    )
+    check_file(file, [session])
+    assert file.skipped == {"continues_a_row": 3, "not_json": 1}
+    assert ("split_record", 3) in {(warning.code, warning.row) for warning in file.warnings}
+    assert texts(chat_request(session, session.turns[0])["messages"]) == [
+        "user: go\n\none\n\n  {two}\nthree"
+    ]
 
 
 def test_damaged_characters(tmp_path: Path) -> None:
@@ -370,6 +420,57 @@ def test_sessions_models_and_side_threads_mixed_in_one_file(tmp_path: Path) -> N
     assert file.skipped == {"synthetic_response": 1}
     assert texts(chat_request(first, first.turns[1])["messages"]) == ["user: sub"]
     assert texts(chat_request(first, first.turns[2])["messages"])[-1] == "tool: sub done"
+
+
+def test_a_fork_repeats_the_history_of_its_parent(tmp_path: Path) -> None:
+    meta = {"id": "s-2", "forked_from_id": "s-1", "cli_version": "0.98.0"}
+    file, (session,) = read(
+        tmp_path,
+        lines(
+            codex("session_meta", **meta),
+            codex("session_meta", id="s-1"),
+            codex_said("user", "go"),
+            codex_said("assistant", "one"),
+            codex("turn_context", model="m-2"),
+            codex_said("user", "more"),
+            codex_said("assistant", "two"),
+        ),
+    )
+    check_file(file, [session])
+    assert session.session_id == "s-2"
+    assert session.parent is not None
+    assert session.parent.session_id == "s-1"
+    assert file.skipped == {"second_session_meta": 1}
+    assert [turn.model for turn in session.turns] == [None, "m-2"]
+
+
+def test_call_ids_that_come_again(tmp_path: Path) -> None:
+    def asked(*ids: str) -> dict[str, Any]:
+        calls = [{"id": name, "function": {"name": "f", "arguments": "{}"}} for name in ids]
+        return {"role": "assistant", "content": None, "tool_calls": calls}
+
+    def answered(name: str, words: str) -> dict[str, Any]:
+        return {"role": "tool", "tool_call_id": name, "content": words}
+
+    said = [
+        {"role": "user", "content": "go"},
+        asked("c", "c"),
+        answered("c", "one"),
+        answered("c", "two"),
+        answered("c", "one too many"),
+        asked("c"),
+        answered("c", "three"),
+        {"role": "assistant", "content": "end"},
+    ]
+    file, (session,) = read(tmp_path, lines({"messages": said}))
+    check_file(file, [session])
+    assert {warning.code for warning in session.warnings} == {"second_result_dropped"}
+    sent = texts(chat_request(session, session.turns[2])["messages"])
+    assert [words for words in sent if words.startswith("tool")] == [
+        "tool: one",
+        "tool: two",
+        "tool: three",
+    ]
 
 
 def test_arguments_of_every_kind(tmp_path: Path) -> None:

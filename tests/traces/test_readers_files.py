@@ -3,12 +3,14 @@
 import csv
 from pathlib import Path
 
+import msgspec
 import pytest
 from session_invariants import check_file
 
 from traces.importer import ImportedFile, import_files
 from traces.session import Session
 from traces.session_file import read_sessions, session_lines, write_sessions
+from traces.turn_size import TurnSizer, message_text
 
 COUNTS = Path(__file__).parent / "session_counts.tsv"
 """Columns: file, format, sessions, turns, replayable, tool_calls, rows, checked. `checked` says
@@ -18,6 +20,16 @@ against what a file was counted by hand or by an independent program."""
 def imported(path: Path) -> tuple[ImportedFile, list[Session]]:
     (file,) = import_files([path])
     return file, list(file.sessions)
+
+
+def check_sizes(sessions: list[Session]) -> None:
+    """Sizes of prompts, told by difference, are those of the messages they are made of."""
+    sizer = TurnSizer(len)
+    for session in sessions:
+        for turn, prompt, _ in sizer.sizes(session):
+            toolset = session.toolsets.get(turn.toolset or "")
+            tools = len(msgspec.json.encode(toolset).decode()) if toolset and toolset.tools else 0
+            assert prompt == tools + sum(len(message_text(m)) for m in session.prefix(turn))
 
 
 def rows() -> list[dict[str, str]]:
@@ -32,6 +44,7 @@ def test_counts(shared: Path, row: dict[str, str]) -> None:
         pytest.skip("this recording is not at hand")
     file, sessions = imported(path)
     check_file(file, sessions)
+    check_sizes(sessions)
     found = file.as_json()
     for column in ("format", "sessions", "turns", "replayable", "tool_calls", "rows"):
         assert str(found[column]) == row[column], column

@@ -16,6 +16,7 @@ from traces.errors import InputError
 from traces.importer import import_files
 from traces.render import chat_request
 from traces.session import Session
+from traces.session_file import write_sessions
 
 
 def prompts_of(session: Session) -> list[list[str]]:
@@ -287,12 +288,13 @@ def test_pi_tree_and_compaction(tmp_path: Path) -> None:
             row("3", "1", "assistant", "right"),
             row("4", "3", "user", "more"),
             {**compact, "firstKeptEntryId": "4"},
+            {"type": "label", "id": ["odd"]},
             row("5", "k", "assistant", "end"),
         ),
     )
     check_file(file, [session])
     assert prompts_of(session) == [["user: hello"], ["user: so far\n\nmore"]]
-    assert file.skipped == {"abandoned_branch": 1}
+    assert file.skipped == {"abandoned_branch": 1, "label": 1}
 
 
 def test_aider_history(tmp_path: Path) -> None:
@@ -437,6 +439,20 @@ def test_request_bodies_ask_for_an_answer(tmp_path: Path) -> None:
     request = chat_request(session, session.turns[1])
     assert (request["max_tokens"], request["tool_choice"]) == (5, choice)
     assert texts(request["messages"])[-1] == "user: more"
+
+
+def test_ids_stay_unique_whatever_they_look_like(tmp_path: Path) -> None:
+    said = [{"role": "user", "content": "x"}, {"role": "assistant", "content": "y"}]
+    _, sessions = read(
+        tmp_path, lines({"id": "a", "messages": said}, {"id": "a", "messages": said})
+    )
+    assert [session.session_id for session in sessions] == ["a", "a~2"]
+    written = tmp_path / "sessions.jsonl"
+    write_sessions(sessions, written)
+    (tmp_path / "again").write_bytes(written.read_bytes())
+    files = import_files([written, tmp_path / "again"])
+    names = [session.session_id for file in files for session in file.sessions]
+    assert names == ["a", "a~2", "a~2~2", "a~2~3"]
 
 
 LLM_HISTORY = """

@@ -1,21 +1,22 @@
 """Damage of any kind ends in a warning or a counted row, and what is left still holds together."""
 
-import json
 import random
 import tempfile
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+from damage import damaged
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from recordings import claude, codex, codex_item, codex_said, lines, result, use
 from session_invariants import check_file
 
+from benchmarks.spellings import SPELLINGS, conversations
 from traces.importer import import_files
 from traces.session import Session
 
-ODD = (None, 1, -1.5, "x", [], {}, [1, "a", None], {"a": {"b": []}}, True, "\u2028", "\ud800")
 MAX_BYTES = 60_000
 
 CLAUDE = lines(
@@ -40,43 +41,6 @@ CODEX = lines(
 )
 
 
-def damaged(data: bytes, chance: random.Random) -> bytes:
-    """`data` with bytes flipped, its end cut off, its lines shuffled, or values replaced."""
-    kind = chance.randrange(4)
-    if kind == 0:
-        flipped = bytearray(data)
-        for _ in range(chance.randrange(1, 8)):
-            flipped[chance.randrange(len(flipped))] = chance.randrange(256)
-        return bytes(flipped)
-    if kind == 1:
-        return data[: chance.randrange(len(data))]
-    rows = data.split(b"\n")
-    if kind == 2:
-        chance.shuffle(rows)
-        return b"\n".join(rows)
-    return b"\n".join(_altered_row(row, chance) for row in rows)
-
-
-def _altered_row(row: bytes, chance: random.Random) -> bytes:
-    try:
-        return json.dumps(_altered(json.loads(row), chance)).encode()
-    except ValueError:
-        return row
-
-
-def _altered(value: Any, chance: random.Random) -> Any:
-    if chance.random() < 0.02:
-        return chance.choice(ODD)
-    if isinstance(value, dict):
-        return {k: _altered(v, chance) for k, v in value.items() if chance.random() > 0.01}
-    if isinstance(value, list):
-        value = [_altered(item, chance) for item in value]
-        if value and chance.random() < 0.05:
-            value.append(chance.choice(value))
-            chance.shuffle(value)
-    return value
-
-
 def check_damaged(data: bytes, seed: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "recording"
@@ -87,10 +51,21 @@ def check_damaged(data: bytes, seed: int) -> None:
             check_file(file, sessions)
 
 
+@cache
+def spelled(name: str) -> bytes:
+    return SPELLINGS[name].write(conversations(5, 1, 4))
+
+
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.sampled_from([CLAUDE, CODEX]), seed=st.integers(0, 2**32))
 def test_damaged_logs(data: bytes, seed: int) -> None:
     check_damaged(data, seed)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(name=st.sampled_from(sorted(SPELLINGS)), seed=st.integers(0, 2**32))
+def test_damage_to_every_format(name: str, seed: int) -> None:
+    check_damaged(spelled(name), seed)
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))

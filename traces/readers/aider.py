@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 from typing import ClassVar
 
+from traces.readers.bounded_lines import bounded_lines
 from traces.readers.builder import SessionBuilder
 from traces.readers.content import content_parts
 from traces.readers.intake import Intake
@@ -43,7 +44,7 @@ class Aider:
         """One session per start line."""
         page: _Page | None = None
         with intake.source.open() as stream:
-            for number, raw in enumerate(stream, 1):
+            for number, raw in enumerate(bounded_lines(stream), 1):
                 line = raw.decode("utf-8", errors="replace").rstrip("\r\n")
                 started = START.match(line) if line.startswith(START_WORDS) else None
                 if started:

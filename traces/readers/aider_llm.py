@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from traces.readers.bounded_lines import bounded_lines
 from traces.readers.chains import chained
 from traces.readers.content import content_parts
 from traces.readers.exchange import Exchange
@@ -100,7 +101,7 @@ def _exchanges(intake: Intake) -> Iterator[Exchange]:
 def _blocks(intake: Intake) -> Iterator[_Block]:
     block: _Block | None = None
     with intake.source.open() as stream:
-        for number, raw in enumerate(stream, 1):
+        for number, raw in enumerate(bounded_lines(stream), 1):
             line = raw.decode("utf-8", errors="replace").rstrip("\r\n")
             header = HEADER.match(line)
             if header:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
+from traces.readers.bounded_lines import bounded_lines
 from traces.readers.intake import Intake
 from traces.readers.reader import share
 from traces.readers.sample import Sample
@@ -33,7 +34,7 @@ class Canonical:
 
         def lines() -> Iterator[bytes]:
             with intake.source.open() as stream:
-                for row, line in enumerate(stream, 1):
+                for row, line in enumerate(bounded_lines(stream), 1):
                     ledger.use(row)
                     yield line
 

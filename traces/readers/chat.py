@@ -12,9 +12,10 @@ from typing import Any
 from traces.blobs import BlobStore
 from traces.message import Role
 from traces.readers.arguments import Call, tool_call
-from traces.readers.content import Parts, content_parts, joined
+from traces.readers.content import Parts, content_parts
 from traces.readers.items import Answer, Item, Result, Rows, Said
 from traces.readers.json_text import dump
+from traces.readers.reasoning import add_reasoning, add_reasoning_beside
 from traces.readers.shapes import items, mapping, mappings, text, text_or_none
 
 ROLES: dict[str, Role] = {
@@ -49,7 +50,7 @@ class ChatReader:
 
     blobs: BlobStore
     guesses: int = 0
-    _waiting: list[Call] = field(default_factory=list)
+    _waiting: dict[str, Call] = field(default_factory=dict)
     _made: int = 0
 
     def items(self, messages: Any, rows: Rows = ()) -> list[Item]:
@@ -91,10 +92,10 @@ class ChatReader:
         if isinstance(message.get("function_call"), dict) and not answer.calls:
             answer.calls.append(self._call(message["function_call"]))
         if not answer.reasoning:
-            _add_reasoning_beside(answer, message)
+            add_reasoning_beside(answer, message)
         if answer.reasoning:
             answer.state = "visible"
-        self._waiting = answer.calls.copy()
+        self._waiting = {call.id: call for call in answer.calls}
         return answer
 
     def _share_gpt_call(self, content: Any, rows: Rows) -> Answer:
@@ -102,9 +103,9 @@ class ChatReader:
 
         value = mapping(embedded(content))
         call = self._call(value) if value else None
-        self._waiting = [call] if call else []
+        self._waiting = {call.id: call} if call else {}
         parts = [] if call else content_parts(content, self.blobs)
-        return Answer(parts=parts, calls=list(self._waiting), rows=rows)
+        return Answer(parts=parts, calls=list(self._waiting.values()), rows=rows)
 
     def _call(self, block: dict[str, Any]) -> Call:
         function = mapping(block.get("function")) or mapping(block.get("tool")) or block
@@ -141,20 +142,19 @@ class ChatReader:
     def passed(self, item: Item) -> None:
         """An item goes by whose message was read before."""
         if isinstance(item, Answer):
-            self._waiting = item.calls.copy()
+            self._waiting = {call.id: call for call in item.calls}
         elif isinstance(item, Result):
             self._pair(item.call_id, "")
 
     def _pair(self, named: str, function: str) -> str:
-        if not named:
-            self.guesses += 1
-        position = next((i for i, call in enumerate(self._waiting) if call.id == named), None)
-        if position is None and not named:
-            by_name = (i for i, call in enumerate(self._waiting) if call.name == function)
-            position = next(by_name, 0 if self._waiting else None)
-        if position is None:
-            return named or self._new_id()
-        return self._waiting.pop(position).id
+        if named:
+            self._waiting.pop(named, None)
+            return named
+        self.guesses += 1
+        waiting = iter(self._waiting.values())
+        first = next((call for call in waiting if call.name == function), None)
+        first = first or next(iter(self._waiting.values()), None)
+        return self._new_id() if first is None else self._waiting.pop(first.id).id
 
     def said(self, role: Role, content: Any, rows: Rows) -> list[Item]:
         """What no response made: results first, then text."""
@@ -199,35 +199,3 @@ def _output_of(block: dict[str, Any]) -> Any:
             value = block[key]
             return dump(value) if isinstance(value, dict) and "type" not in value else value
     return None
-
-
-def add_reasoning(answer: Answer, block: dict[str, Any]) -> None:
-    """Add a reasoning block, and note what state the reasoning is in."""
-    written = block.get("thinking", block.get("text", block.get("content")))
-    visible = written if isinstance(written, str) else joined(_texts(written))
-    summary = joined(_texts(block.get("summary")))
-    if visible:
-        answer.reasoning = f"{answer.reasoning}\n{visible}" if answer.reasoning else visible
-        answer.state = "visible"
-    elif summary:
-        answer.reasoning = f"{answer.reasoning}\n{summary}" if answer.reasoning else summary
-        answer.state = "summary"
-    elif answer.state == "none" and not answer.reasoning:
-        hidden = block.get("encrypted_content") or block.get("type") == "redacted_thinking"
-        answer.state = (
-            "encrypted" if hidden else "empty_signed" if block.get("signature") else "none"
-        )
-
-
-def _add_reasoning_beside(answer: Answer, message: dict[str, Any]) -> None:
-    """Reasoning in keys of the message itself."""
-    for key in ("reasoning", "reasoning_content", "thinking"):
-        if isinstance(message.get(key), str) and not answer.reasoning:
-            answer.reasoning = message[key]
-    for block in mappings(message.get("thinking_blocks")):
-        if not answer.reasoning:
-            add_reasoning(answer, block)
-
-
-def _texts(value: Any) -> Parts:
-    return content_parts(value, BlobStore()) if isinstance(value, list | str) else []

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from traces.message import Text
+from traces.message import Blob, Message, Note, Text
 from traces.readers.builder import SessionBuilder
 from traces.readers.claude_rows import ClaudeRow, settle_answer
 from traces.readers.claude_tree import Path, Tree
@@ -19,6 +19,7 @@ class ClaudeLog:
     def __init__(self, rows: list[ClaudeRow], builders: dict[str | None, SessionBuilder]) -> None:
         self.rows, self.builders = rows, builders
         self.tree = Tree(rows)
+        self._messages: dict[Group, Message] = {}
         self.groups: dict[Group, list[int]] = {}
         self.group_of: dict[int, Group] = {}
         for position, row in enumerate(rows):
@@ -41,6 +42,13 @@ class ClaudeLog:
         settle_answer(joined, rows)
         return joined
 
+    def message(self, group: Group) -> Message:
+        """The message of a response."""
+        made = self._messages.get(group)
+        if made is None:
+            made = self._messages[group] = self.answers[group].message()
+        return made
+
     def add_turns(self) -> None:
         """One turn per response, in the order of their first rows."""
         paths: dict[tuple[str | None, str], Path] = {}
@@ -58,11 +66,11 @@ class ClaudeLog:
                 paths[row.session, thread] = path
             answer, given = self.answers[name], self.given[name]
             place = builder.thread(thread)
-            place.replace(path.move(self.tree.parents[first]))
+            path.move(self.tree.parents[first], place)
             builder.turn(
                 place,
                 answer,
-                answer.message(),
+                self.message(name),
                 fidelity="after_compaction" if path.compacted else "rebuilt",
                 restart="compaction" if path.compacted else "rewind",
                 outcomes=[None if result is None else result.outcome for result in given],
@@ -97,7 +105,7 @@ class _Contributor:
             if not path.enter_group(group):
                 return []
             given = [result for result in self.log.given[group] if result is not None]
-            answer = self.builder.add(self.log.answers[group].message())
+            answer = self.builder.add(self.log.message(group))
             return [answer, *(self.builder.add(result.message()) for result in given)]
         added = []
         if row.items:
@@ -115,6 +123,7 @@ def join_answers(answers: list[Answer]) -> Answer:
     if len(answers) == 1:
         return answers[0]
     joined = Answer()
+    known: set[Text | Blob | Note] = set()
     thoughts: list[str] = []
     calls = {}
     for answer in answers:
@@ -122,8 +131,9 @@ def join_answers(answers: list[Answer]) -> Answer:
         for part in answer.parts:
             if joined.parts and _grows(joined.parts[-1], part):
                 joined.parts[-1] = part
-            elif part not in joined.parts:
+            elif part not in known:
                 joined.parts.append(part)
+            known.add(part)
         for call in answer.calls:
             calls[call.id] = call
         if answer.reasoning:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 
 from traces.readers.claude_rows import ClaudeRow
+from traces.readers.thread import Thread
 
 
 @dataclass
@@ -22,6 +23,7 @@ class Tree:
     rows: Sequence[ClaudeRow]
     parents: list[int | None] = field(default_factory=list)
     broken: list[int] = field(default_factory=list)
+    _roots: dict[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Resolve all links."""
@@ -67,9 +69,13 @@ class Tree:
 
     def root(self, position: int) -> int:
         """The first ancestor of a row."""
-        while (parent := self.parents[position]) is not None:
+        passed: list[int] = []
+        while position not in self._roots and (parent := self.parents[position]) is not None:
+            passed.append(position)
             position = parent
-        return position
+        root = self._roots.get(position, position)
+        self._roots.update(dict.fromkeys(passed, root))
+        return root
 
 
 @dataclass
@@ -82,24 +88,31 @@ class Path:
 
     parents: Sequence[int | None]
     contribute: Callable[[int, "Path"], list[str] | None]
-    groups: dict[Hashable, int] = field(default_factory=dict)
+    _entered: dict[Hashable, None] = field(default_factory=dict)
+    _entries: list[Hashable] = field(default_factory=list)
     _rows: list[int] = field(default_factory=list)
     _places: dict[int, int] = field(default_factory=dict)
-    _ends: list[tuple[int, int]] = field(default_factory=list)
+    _ends: list[tuple[int, int, int]] = field(default_factory=list)
     _compactions: list[int] = field(default_factory=list)
     _mids: list[str] = field(default_factory=list)
 
-    def move(self, target: int | None) -> list[str]:
-        """The prompt as it stood after row `target`."""
+    def move(self, target: int | None, thread: Thread) -> None:
+        """Make the prompt of `thread` what it was after row `target`.
+
+        The thread was moved by this path before, and by nothing else since but its answer.
+        """
+        start, size = self._start, len(self._mids)
         new: list[int] = []
         place = target
         while place is not None and place not in self._places:
             new.append(place)
             place = self.parents[place]
         self._truncate(0 if place is None else self._places[place] + 1)
+        size = min(size, len(self._mids))
         for row in reversed(new):
             self._extend(row)
-        return self._mids[self._start :]
+        same = max(0, size - start) if self._start == start else 0
+        thread.go_on(self._mids, self._start, same)
 
     @property
     def _start(self) -> int:
@@ -112,19 +125,22 @@ class Path:
 
     def enter_group(self, group: Hashable) -> bool:
         """Whether a response is new on this path; it then counts as entered."""
-        if group in self.groups:
+        if group in self._entered:
             return False
-        self.groups[group] = len(self._rows)
+        self._entered[group] = None
+        self._entries.append(group)
         return True
 
     def _truncate(self, size: int) -> None:
         for row in self._rows[size:]:
             del self._places[row]
         del self._rows[size:], self._ends[size:]
-        for group in [group for group, place in self.groups.items() if place >= size]:
-            del self.groups[group]
-        self._compactions = [place for place in self._compactions if place < size]
-        del self._mids[self._ends[-1][1] if self._ends else 0 :]
+        _, mids, entries = self._ends[-1] if self._ends else (0, 0, 0)
+        for group in self._entries[entries:]:
+            del self._entered[group]
+        while self._compactions and self._compactions[-1] >= size:
+            self._compactions.pop()
+        del self._mids[mids:], self._entries[entries:]
 
     def _extend(self, row: int) -> None:
         added = self.contribute(row, self)
@@ -135,4 +151,4 @@ class Path:
         self._mids.extend(added or ())
         self._places[row] = len(self._rows)
         self._rows.append(row)
-        self._ends.append((start, len(self._mids)))
+        self._ends.append((start, len(self._mids), len(self._entries)))

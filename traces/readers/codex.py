@@ -104,6 +104,8 @@ class Rollout:
             return "state"
         if not kind and "id" in row and self.builder.session_id is None:
             return self._meta(number, row)
+        if not kind and text(row.get("role")):
+            kind, row = "message", {**row, "content": row.get("content", row.get("message"))}
         if kind in BARE_ITEMS:
             return self._item(number, row, text_or_none(row.get("timestamp")))
         return kind or "no_type"

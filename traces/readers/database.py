@@ -59,7 +59,7 @@ class Database:
             names = [column[0] for column in cursor.description or ()]
             for row in cursor:
                 yield dict(zip(names, row, strict=True))
-        except sqlite3.Error:
+        except (sqlite3.Error, UnicodeDecodeError, OverflowError):
             if not any(warning.code == DAMAGED for warning in self._ledger.warnings):
                 self._ledger.warn(DAMAGED, None, "read up to the damage")
 

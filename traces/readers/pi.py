@@ -52,14 +52,13 @@ class Pi:
         log = _PiLog(SessionBuilder(intake, tool="pi"))
         rows = list(intake.source.rows())
         path = _path([mapping(row) for _, row in rows])
+        kept = []
         for number, row in rows:
-            if path is not None and mapping(row).get("id") not in path and "id" in mapping(row):
+            name = text(mapping(row).get("id"))
+            if path is None or not name or name in path:
+                kept.append((number, row))
+            else:
                 intake.ledger.skip(number, "abandoned_branch")
-        kept = [
-            (number, row)
-            for number, row in rows
-            if path is None or "id" not in mapping(row) or mapping(row)["id"] in path
-        ]
         yield from log.read(kept)
 
 

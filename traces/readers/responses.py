@@ -15,11 +15,12 @@ from typing import Any
 from traces.blobs import BlobStore
 from traces.message import Origin
 from traces.readers.arguments import Call, freeform_call, tool_call
-from traces.readers.chat import ROLES, add_reasoning
+from traces.readers.chat import ROLES
 from traces.readers.content import content_parts
 from traces.readers.items import Answer, Item, Result, Rows, Said
 from traces.readers.json_text import dump, embedded
 from traces.readers.payloads import Outcome
+from traces.readers.reasoning import add_reasoning
 from traces.readers.shapes import integer, mapping, number, text
 
 OUTPUT_TYPES = frozenset(
@@ -52,7 +53,7 @@ class ResponsesReader:
     transcript: list[Item] = field(default_factory=list)
     answer: Answer | None = None
     closed: bool = True
-    _waiting: list[str] = field(default_factory=list)
+    _waiting: dict[str, None] = field(default_factory=dict)
     _made: int = 0
 
     def add(self, item: dict[str, Any], rows: Rows = (), at: str | None = None) -> bool:
@@ -76,7 +77,7 @@ class ResponsesReader:
         self._made += 1
         call_id = text(item.get("call_id")) or text(item.get("id")) or f"call_{self._made}"
         self._open(rows).calls.append(_call(item, kind, call_id))
-        self._waiting.append(call_id)
+        self._waiting[call_id] = None
 
     def close(self) -> None:
         """The next model item begins a new response."""
@@ -121,9 +122,8 @@ class ResponsesReader:
         first = parts[0].text if parts and parts[0].type == "text" else ""
         call_id = text(item.get("call_id")) or text(item.get("id"))
         if not call_id and self._waiting:
-            call_id = self._waiting[0]
-        if call_id in self._waiting:
-            self._waiting.remove(call_id)
+            call_id = next(iter(self._waiting))
+        self._waiting.pop(call_id, None)
         success = wrapped.get("success")
         is_error = not success if isinstance(success, bool) else None
         outcome = outcome_of(mapping(wrapped.get("metadata")), first)

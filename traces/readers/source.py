@@ -9,13 +9,10 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
-import orjson
-
-from traces.errors import InputError
 from traces.readers import database
 from traces.readers.decompression import decompressed
-from traces.readers.json_lines import BLANK, JsonLines
-from traces.readers.json_text import TORN, Unreadable, parse_row
+from traces.readers.json_document import JsonDocument
+from traces.readers.json_lines import JsonLines
 from traces.readers.ledger import Ledger
 from traces.readers.parquet import parquet_rows
 from traces.readers.sample import Sample
@@ -32,11 +29,7 @@ HEAD_BYTES = 262_144
 BUFFER_BYTES = 262_144
 """Lines can be long: with a small buffer they are put together from many pieces."""
 
-LINES_TO_TELL = 21
-"""Lines after which a file that began like JSON is taken to be JSON Lines or one JSON value."""
-
 MAX_KEPT_BYTES = 64_000_000
-MAX_DOCUMENT_BYTES = 1_000_000_000
 
 
 @dataclass
@@ -90,51 +83,8 @@ class SourceFile:
         start = self.head.lstrip(b"\xef\xbb\xbf \t\r\n")
         if self.is_parquet or not start.startswith((b"{", b"[")):
             return None
-        rows = faults = 0
-        for line in self._lines.look():
-            if line.stands_alone:
-                rows += len(line.values)
-            elif line.fault != BLANK:
-                faults += 1
-                if faults == 1 and not rows and (whole := self._printed_over_lines()) is not None:
-                    return whole
-            if rows > 1 and rows >= faults:
-                return None
-            if rows + faults > LINES_TO_TELL or self._lines.looked_at > SAMPLE_BYTES:
-                break
-        else:
-            if rows == 1 and not faults:
-                return self._mended(*self._lines.only)
-        try:
-            return self._mended(*parse_row(self._whole()))
-        except Unreadable:
-            return None
-
-    def _printed_over_lines(self) -> Any:
-        """The value of a file without damage whose first line is not a row, or None."""
-        if self.path.stat().st_size > MAX_KEPT_BYTES:
-            return None
-        try:
-            return orjson.loads(self._whole())
-        except orjson.JSONDecodeError:
-            return None
-
-    def _whole(self) -> bytes:
-        with self.open() as stream:
-            data = stream.read(MAX_DOCUMENT_BYTES + 1)
-        if len(data) > MAX_DOCUMENT_BYTES:
-            raise InputError(
-                f"{self.name}: one JSON value of more than {MAX_DOCUMENT_BYTES // 10**6} MB",
-                "write it as JSON Lines, one session or message per line",
-            )
-        return data
-
-    def _mended(self, values: list[Any], mended: str | None) -> Any:
-        if len(values) > 1 or (mended and TORN in mended):
-            return None
-        if mended:
-            self.ledger.warn(mended)
-        return values[0]
+        size = self.path.stat().st_size
+        return JsonDocument(self.name, size, self.open, self._lines, self.ledger).value()
 
     @cached_property
     def _lines(self) -> JsonLines:

@@ -31,6 +31,17 @@ class Thread:
         self.kept = _common(self._before, self.mids)
         self.unspoken = 0
 
+    def go_on(self, mids: Sequence[str], start: int, same: int) -> None:
+        """The prompt is `mids` from `start` on. Its first `same` messages are those it had."""
+        size = len(mids) - start
+        while same < min(size, len(self.mids)) and self.mids[same] == mids[start + same]:
+            same += 1
+        if same < self.size or self._before is not None:
+            self.replace(mids[start:])
+        else:
+            del self.mids[same:]
+            self.mids.extend(mids[start + same :])
+
     def has_user(self, messages: Mapping[str, Message]) -> bool:
         """Whether a user speaks in the prompt."""
         while self.unspoken < len(self.mids):

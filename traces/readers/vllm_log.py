@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from traces.errors import InputError
+from traces.readers.bounded_lines import bounded_lines
 from traces.readers.chains import chained
 from traces.readers.exchange import Exchange, is_request, read_exchange
 from traces.readers.intake import Intake
@@ -60,7 +61,7 @@ class VllmLog:
 def _exchanges(intake: Intake) -> Iterator[Exchange]:
     prompts = PromptReader(intake.blobs)
     with intake.source.open() as stream:
-        for number, raw in enumerate(stream, 1):
+        for number, raw in enumerate(bounded_lines(stream), 1):
             reason, body = _body(raw)
             if not is_request(body):
                 intake.ledger.skip(number, reason)
