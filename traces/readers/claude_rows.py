@@ -86,7 +86,7 @@ def read_row(number: int, row: dict[str, Any], chat: ChatReader) -> tuple[Claude
 
 def _content(message: dict[str, Any]) -> str | list[Any] | None:
     content = message.get("content")
-    return content if isinstance(content, str | list) and content else None
+    return content if content and isinstance(content, (str, list)) else None
 
 
 def _read_answer(reduced: ClaudeRow, row: dict[str, Any], chat: ChatReader) -> str | None:

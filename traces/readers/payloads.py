@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
+
+import msgspec
 
 from traces.readers.arguments import Call
 from traces.turn import Diff, DiffFormat, Shell
@@ -19,36 +20,37 @@ SHELL_TOOLS = re.compile(r"bash|shell|exec|command|terminal|^run$", re.IGNORECAS
 EDITOR_TOOLS = re.compile(r"edit|replace|view|file", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(msgspec.Struct, frozen=True, gc=False):
     """How a command ended, as far as its result says."""
 
     exit_code: int | None = None
     duration_ms: float | None = None
 
 
+UNKNOWN = Outcome()
+
+
 def payloads(
     calls: Sequence[Call], outcomes: Sequence[Outcome | None] = ()
 ) -> tuple[tuple[Diff, ...], tuple[Shell, ...]]:
     """Which arguments of which call hold a patch or a shell command; `outcomes` go by call."""
-    diffs: list[Diff] = []
-    shells: list[Shell] = []
+    diffs: tuple[Diff, ...] = ()
+    shells: tuple[Shell, ...] = ()
     for number, call in enumerate(calls):
         diff = _diff(number, call.arguments)
         if diff is not None:
-            diffs.append(diff)
-        shell = _shell_argument(call.name, call.arguments)
-        if shell is not None:
-            ended = (outcomes[number] if number < len(outcomes) else None) or Outcome()
-            shells.append(
-                Shell(
-                    call=number,
-                    argument=shell,
-                    exit_code=ended.exit_code,
-                    duration_ms=ended.duration_ms,
-                )
+            diffs += (diff,)
+        argument = _shell_argument(call.name, call.arguments)
+        if argument is not None:
+            ended = (outcomes[number] if number < len(outcomes) else None) or UNKNOWN
+            shell = Shell(
+                call=number,
+                argument=argument,
+                exit_code=ended.exit_code,
+                duration_ms=ended.duration_ms,
             )
-    return tuple(diffs), tuple(shells)
+            shells += (shell,)
+    return diffs, shells
 
 
 def diff_format(text: str) -> DiffFormat | None:
@@ -80,6 +82,7 @@ def _runs_commands(tool: str) -> bool:
 def _shell_argument(tool: str, arguments: dict[str, Any]) -> str | None:
     if not _runs_commands(tool):
         return None
-    return next(
-        (key for key in SHELL_ARGUMENTS if isinstance(arguments.get(key), str | list)), None
-    )
+    for key in SHELL_ARGUMENTS:
+        if isinstance(arguments.get(key), (str, list)):
+            return key
+    return None
