@@ -25,9 +25,9 @@ import numpy as np
 import orjson
 
 from checks.drafting import Drafting
-from draftgate.gate.evidence import Exchange, exchange_of
-from draftgate.gate.reading import Reading, read_exchange
-from draftgate.gate.rows.exchanges import ExchangeRows
+from draftgate.run.evidence import Exchange, exchange_of
+from draftgate.run.reading import Reading, read_exchange
+from draftgate.run.rows.exchanges import ExchangeRows
 from reports.records import RunTables
 from reports.store import Store
 from traces.capture import Capture, CaptureKey

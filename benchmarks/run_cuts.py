@@ -11,9 +11,9 @@ import sys
 import time
 from pathlib import Path
 
-from draftgate.gate.evidence import Evidence, add_journal
-from draftgate.gate.served_parsers import ServedParsers
-from draftgate.gate.splits import judge_split_invariance
+from draftgate.run.evidence import Evidence, add_journal
+from draftgate.run.served_parsers import ServedParsers
+from draftgate.run.splits import judge_split_invariance
 
 DRAFTS, SEED = 3, 0
 

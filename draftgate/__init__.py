@@ -8,15 +8,14 @@ importing this package needs nothing but the standard library, and no other pack
 import importlib
 from typing import TYPE_CHECKING, Any
 
-import draftgate.gate  # noqa: F401  (first: imported later, it would take the function's name)
 from draftgate.api import check, compare, gate, judge, open_store, read_sessions, replay
 from draftgate.version import VERSION as __version__
 
 if TYPE_CHECKING:
     from draftgate.case_check import CaseCheck
     from draftgate.config import Config
-    from draftgate.gate.outcome import GateOutcome
-    from draftgate.gate.single import Replayed
+    from draftgate.run.outcome import GateOutcome
+    from draftgate.run.single import Replayed
     from reports.compare import Comparison
     from reports.store import Store
     from traces.errors import DraftgateError
@@ -46,8 +45,8 @@ _HOME = {
     "Comparison": "reports.compare",
     "Config": "draftgate.config",
     "DraftgateError": "traces.errors",
-    "GateOutcome": "draftgate.gate.outcome",
-    "Replayed": "draftgate.gate.single",
+    "GateOutcome": "draftgate.run.outcome",
+    "Replayed": "draftgate.run.single",
     "Session": "traces.session",
     "Store": "reports.store",
 }

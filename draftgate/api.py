@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 if TYPE_CHECKING:
     from draftgate.case_check import CaseCheck
     from draftgate.config import Config
-    from draftgate.gate.outcome import GateOutcome
-    from draftgate.gate.single import Replayed
     from draftgate.progress import Reporter
+    from draftgate.run.outcome import GateOutcome
+    from draftgate.run.single import Replayed
     from reports.compare import Comparison
     from reports.store import Store
     from traces.session import Session
@@ -59,9 +59,9 @@ def gate(
     kept of it.
     """
     from draftgate.config_source import config_of
-    from draftgate.gate.gate import run_gate
     from draftgate.overrides import overrides
     from draftgate.progress import SilentReporter
+    from draftgate.run.gate import run_gate
 
     changed = overrides(
         sessions=sessions,
@@ -92,9 +92,9 @@ def replay(
     Raises DraftgateError where the path cannot be replayed.
     """
     from draftgate.config_source import config_of
-    from draftgate.gate.single import replay_path
     from draftgate.overrides import overrides
     from draftgate.progress import SilentReporter
+    from draftgate.run.single import replay_path
 
     changed = overrides(sessions=sessions, concurrency=concurrency, urls={path: urls})
     return replay_path(config_of(config, changed), path, reporter or SilentReporter(), resume)
@@ -109,7 +109,7 @@ def judge(*journals: File, config: File | None = None) -> "GateOutcome":
     only a live baseline can tell counts as not judged. Raises DraftgateError where a file is
     missing or damaged.
     """
-    from draftgate.gate.offline import judge_journals
+    from draftgate.run.offline import judge_journals
 
     files = [Path(fspath(journal)) for journal in journals]
     return judge_journals(files, None if config is None else Path(fspath(config)))

@@ -52,7 +52,7 @@ def traceback_of(error: Exception) -> str:
 
 
 def _place(error: BaseException) -> str:
-    """``draftgate/gate/pairs.py, line 33``: the innermost line of draftgate's own code."""
+    """``draftgate/run/pairs.py, line 33``: the innermost line of draftgate's own code."""
     root = Path(__file__).resolve().parents[1]
     rooms = ("draftgate", "traces", "replay", "checks", "reports")
     ours = [

@@ -3,9 +3,9 @@
 import json
 from pathlib import Path
 
-from draftgate.gate.served_output import ended_by_token
 from draftgate.parser_input import ParserInput
 from draftgate.recorded_outputs import recorded_outputs
+from draftgate.run.served_output import ended_by_token
 from traces.case import read_case
 from traces.errors import InputError
 from traces.journal import JournalReader

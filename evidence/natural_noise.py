@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from draftgate.config_file import read_config
-from draftgate.gate.gate import run_gate
 from draftgate.progress import reporter
+from draftgate.run.gate import run_gate
 from evidence import chats
 from evidence.head import trained_head
 from evidence.results import keep, result_of, shown

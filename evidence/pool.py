@@ -24,9 +24,9 @@ import numpy as np
 
 from checks.greedy_turn import GreedyTurn, TurnRegrets, measure_turn
 from checks.regret import Regrets
-from draftgate.gate.evidence import read_evidence
-from draftgate.gate.folder import RunFolder
-from draftgate.gate.turns import Answers, greedy_turns
+from draftgate.run.evidence import read_evidence
+from draftgate.run.folder import RunFolder
+from draftgate.run.turns import Answers, greedy_turns
 from replay.score_file import read_scores
 from traces.response import Response
 

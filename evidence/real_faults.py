@@ -23,9 +23,9 @@ from safetensors.torch import load_file, save_file
 
 from draftgate.config import Config
 from draftgate.config_file import read_config
-from draftgate.gate.gate import run_gate
-from draftgate.gate.paths import server_spec
 from draftgate.progress import reporter
+from draftgate.run.gate import run_gate
+from draftgate.run.paths import server_spec
 from evidence import beginnings
 from evidence.results import Result, keep, result_of, shown
 from models.perturbed import perturbed_copy

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from draftgate.gate.outcome import GateOutcome
+from draftgate.run.outcome import GateOutcome
 from evidence.markdown import table
 from reports.store import Store
 from reports.summary import read_summary

@@ -17,8 +17,8 @@ from pathlib import Path
 from checks.advice import Prediction
 from draftgate.advising import Advice, advise
 from draftgate.config_file import read_config
-from draftgate.gate.gate import run_gate
 from draftgate.progress import reporter
+from draftgate.run.gate import run_gate
 from reports.store import Store
 
 HOME = Path(".draftgate/evidence/smaller-k")

@@ -19,9 +19,9 @@ from typing import Any
 
 from draftgate.config import Config
 from draftgate.config_file import read_config
-from draftgate.gate.gate import run_gate
-from draftgate.gate.paths import server_spec
 from draftgate.progress import reporter
+from draftgate.run.gate import run_gate
+from draftgate.run.paths import server_spec
 from evidence import beginnings, chats
 from evidence.results import Result, keep, result_of, shown
 from evidence.servers import served

@@ -15,10 +15,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from draftgate.config_file import read_config
-from draftgate.gate.folder import RunFolder
-from draftgate.gate.gate import run_gate
-from draftgate.gate.paths import server_spec
 from draftgate.progress import reporter
+from draftgate.run.folder import RunFolder
+from draftgate.run.gate import run_gate
+from draftgate.run.paths import server_spec
 from models.perturbed import perturbed_copy
 from replay.cpus import cpu_shares
 from replay.server import Server

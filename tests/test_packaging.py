@@ -120,7 +120,7 @@ HELP = "from draftgate.cli import main; main()"
 NO_VLLM = "sys.modules['vllm'] = None\n"
 EVERYTHING = """
 import importlib, pkgutil
-import draftgate.commands, draftgate.gate.gate, draftgate.pytest_plugin.suite
+import draftgate.commands, draftgate.run.gate, draftgate.pytest_plugin.suite
 for verb in pkgutil.iter_modules(draftgate.commands.__path__):
     importlib.import_module(f"draftgate.commands.{verb.name}")
 from reports.html import _environment

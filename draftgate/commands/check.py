@@ -26,7 +26,7 @@ def command(files: tuple[Path, ...], config: Path | None, quiet: bool, as_json: 
     journals end as `gate` does.
     """
     if any(file.name.endswith(JOURNAL) for file in files):
-        from draftgate.gate.offline import judge_journals, torn_tails
+        from draftgate.run.offline import judge_journals, torn_tails
 
         outcome = judge_journals(files, config)
         for file, size in torn_tails(files):

@@ -13,9 +13,9 @@ import pytest
 from draftgate.pytest_plugin.settings import MARKER, OPTIONS, add_options
 
 if TYPE_CHECKING:
-    from draftgate.gate.outcome import GateOutcome
     from draftgate.pytest_plugin.capturing import Capturing
     from draftgate.pytest_plugin.suite import Suite
+    from draftgate.run.outcome import GateOutcome
     from draftgate.testing import BothPaths, RecordedTurn
     from traces.case import CaseScenario
 

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from draftgate.config import Config
-from draftgate.gate.evidence import exchange_of
-from draftgate.gate.folder import RunFolder
-from draftgate.gate.paths import PATHS, OpenPath, open_paths, section_of
 from draftgate.progress import SilentReporter
 from draftgate.pytest_plugin.gated import GatedRun
 from draftgate.pytest_plugin.settings import Settings
 from draftgate.pytest_plugin.source import Unavailable
+from draftgate.run.evidence import exchange_of
+from draftgate.run.folder import RunFolder
+from draftgate.run.paths import PATHS, OpenPath, open_paths, section_of
 from draftgate.testing.answer import Answer
 from draftgate.testing.recorded_turn import RecordedTurn
 from replay.arm import ArmPlan, run_arm
@@ -26,7 +26,7 @@ from replay.request import gate_request, plain_request
 from traces.journal import JournalReader, journal_path
 
 if TYPE_CHECKING:
-    from draftgate.gate.outcome import GateOutcome
+    from draftgate.run.outcome import GateOutcome
 
 T = TypeVar("T")
 TurnId = tuple[str, str]

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
-from draftgate.gate.plan import PlannedSession
+from draftgate.run.plan import PlannedSession
 from traces.turn_label import label_of, tool_of
 
 LONGEST = 28

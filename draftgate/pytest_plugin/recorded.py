@@ -4,8 +4,8 @@ import random
 from collections.abc import Sequence
 
 from draftgate.config import Config, RunSection
-from draftgate.gate.plan import make_plan
 from draftgate.pytest_plugin.naming import turn_names, unique
+from draftgate.run.plan import make_plan
 from draftgate.testing.recorded_turn import RecordedTurn
 from traces.sampling import draw, strata_of
 

@@ -16,7 +16,7 @@ from draftgate.testing.answer import Answer
 from draftgate.testing.recorded_turn import RecordedTurn
 
 if TYPE_CHECKING:
-    from draftgate.gate.outcome import GateOutcome
+    from draftgate.run.outcome import GateOutcome
 
 NOTHING = "no journals, endpoints or configuration are named: docs/pytest.md"
 

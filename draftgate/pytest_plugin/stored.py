@@ -4,18 +4,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from draftgate.gate.evidence import Evidence, Exchange, add_journal
-from draftgate.gate.folder import RunFolder
 from draftgate.pytest_plugin.naming import slug, unique
 from draftgate.pytest_plugin.recorded import some, turns_of
 from draftgate.pytest_plugin.settings import Settings
 from draftgate.pytest_plugin.source import Unavailable
+from draftgate.run.evidence import Evidence, Exchange, add_journal
+from draftgate.run.folder import RunFolder
 from draftgate.testing.answer import Answer
 from draftgate.testing.recorded_turn import RecordedTurn
 from traces.errors import InputError
 
 if TYPE_CHECKING:
-    from draftgate.gate.outcome import GateOutcome
+    from draftgate.run.outcome import GateOutcome
 
 
 class StoredJournals:
@@ -71,7 +71,7 @@ class StoredJournals:
 
     def outcome(self, shared: Path) -> "GateOutcome":
         """Judged offline: what only a live baseline can tell counts as not judged."""
-        from draftgate.gate.offline import judge_journals
+        from draftgate.run.offline import judge_journals
 
         config = Path(self.settings.config) if self.settings.config else None
         return judge_journals(self.files, config)

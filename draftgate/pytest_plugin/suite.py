@@ -17,7 +17,7 @@ from draftgate.testing.recorded_turn import RecordedTurn
 from traces.errors import DraftgateError
 
 if TYPE_CHECKING:
-    from draftgate.gate.outcome import GateOutcome
+    from draftgate.run.outcome import GateOutcome
 
 NO_CASES = "no case files are named: --draftgate-cases, docs/pytest.md"
 

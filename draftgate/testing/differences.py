@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from checks.findings import CODES, CONTENT, TOKENS, TOOL_CALLS, Finding
 from checks.first_fork import first_fork
 from checks.pair import Pair, Side
-from draftgate.gate.rows.redacted import redacted_texts
+from draftgate.run.rows.redacted import redacted_texts
 from draftgate.testing.masking import Mask
 from traces.response import Token, ToolCall
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from draftgate.testing.inconclusive import Inconclusive
 
 if TYPE_CHECKING:
-    from draftgate.gate.outcome import GateOutcome
+    from draftgate.run.outcome import GateOutcome
 
 
 def assert_gate_passed(outcome: "GateOutcome") -> None:

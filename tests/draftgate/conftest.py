@@ -12,9 +12,9 @@ from recorded import write_sessions
 
 from draftgate.config import Config, ReferenceSection
 from draftgate.config_file import parse_config
-from draftgate.gate.gate import run_gate
-from draftgate.gate.outcome import GateOutcome
 from draftgate.progress import SilentReporter
+from draftgate.run.gate import run_gate
+from draftgate.run.outcome import GateOutcome
 
 K = 3
 LENIENT = {"rate_margin": 2.5e-3, "min_sessions": 2, "min_turns": 10, "success_margin": 0.2}

@@ -3,6 +3,7 @@
 import doctest
 import inspect
 import json
+import pkgutil
 import re
 import subprocess
 import sys
@@ -114,10 +115,10 @@ def test_the_names_are_those_the_classes_have() -> None:
         draftgate.gat  # type: ignore[attr-defined]  # noqa: B018
 
 
-def test_the_function_keeps_its_name_when_the_package_of_that_name_is_used() -> None:
-    import draftgate.gate.gate
-
-    assert inspect.isfunction(draftgate.gate)
+def test_no_module_takes_the_name_of_a_verb() -> None:
+    """A module `draftgate.x` replaces the function `draftgate.x` when it is first imported."""
+    modules = {module.name for module in pkgutil.iter_modules(draftgate.__path__)}
+    assert modules & set(draftgate.__all__) == set()
 
 
 def run_python(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -159,7 +160,7 @@ def test_type_checkers_see_the_types(tmp_path: Path) -> None:
     done = run_python("-m", "mypy", "--config-file=", "--follow-imports=silent", str(file))
     told = re.findall(r'Revealed type is "(.*?)"', done.stdout.replace("builtins.", ""))
     assert told == [
-        "draftgate.gate.outcome.GateOutcome",
+        "draftgate.run.outcome.GateOutcome",
         "list[dict[str, Any]]",
         "int",
     ], done.stdout

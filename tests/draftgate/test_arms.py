@@ -13,14 +13,14 @@ from paper_stream import Stream
 from recorded import write_sessions
 
 from draftgate.config import ArmSection, Config
-from draftgate.gate.arms import Arm, further_arms
-from draftgate.gate.evidence import Exchange
-from draftgate.gate.folder import RunFolder
-from draftgate.gate.gate import run_gate
-from draftgate.gate.offline import judge_journals
-from draftgate.gate.outcome import GateOutcome
-from draftgate.gate.reruns import in_flight_beside
 from draftgate.progress import SilentReporter
+from draftgate.run.arms import Arm, further_arms
+from draftgate.run.evidence import Exchange
+from draftgate.run.folder import RunFolder
+from draftgate.run.gate import run_gate
+from draftgate.run.offline import judge_journals
+from draftgate.run.outcome import GateOutcome
+from draftgate.run.reruns import in_flight_beside
 from replay.job import Job
 from reports.query import answer
 from reports.store import Store

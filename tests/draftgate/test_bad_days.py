@@ -14,9 +14,9 @@ from paper_server import Faults
 from paper_stream import Stream
 from recorded import write_sessions
 
-from draftgate.gate.gate import run_gate
-from draftgate.gate.outcome import GateOutcome
 from draftgate.progress import SilentReporter
+from draftgate.run.gate import run_gate
+from draftgate.run.outcome import GateOutcome
 from reports.store import Store
 from traces.errors import ServerError
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from draftgate.gate.evidence import Evidence, Exchange
-from draftgate.gate.setup import seen_block_size
+from draftgate.run.evidence import Evidence, Exchange
+from draftgate.run.setup import seen_block_size
 from traces.capture import CaptureKey
 from traces.reassembly import response_of_chunks
 

@@ -9,10 +9,10 @@ from conftest import LENIENT, K
 from recorded import write_sessions
 
 from draftgate.config_file import parse_config
-from draftgate.gate.folder import RunFolder
-from draftgate.gate.gate import run_gate
-from draftgate.gate.outcome import GateOutcome
 from draftgate.progress import SilentReporter
+from draftgate.run.folder import RunFolder
+from draftgate.run.gate import run_gate
+from draftgate.run.outcome import GateOutcome
 from reports.store import Store
 from traces.errors import ServerError
 from traces.journal import JournalReader

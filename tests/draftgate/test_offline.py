@@ -8,7 +8,7 @@ from conftest import Gate, K
 from paper_server import Faults
 from paper_stream import Stream
 
-from draftgate.gate.offline import judge_journals
+from draftgate.run.offline import judge_journals
 
 
 def lost_calls(stream: Stream, request: dict) -> None:

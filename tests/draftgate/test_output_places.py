@@ -11,7 +11,7 @@ from recorded import write_sessions
 from test_api import CONFIG
 
 from draftgate.cli import run
-from draftgate.gate.folder import RunFolder
+from draftgate.run.folder import RunFolder
 from reports.store import Store
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "reports"))

@@ -10,11 +10,11 @@ from paper_stream import Stream
 
 from draftgate.config import ArmSection, Config
 from draftgate.config_file import parse_config
-from draftgate.gate.folder import RunFolder
-from draftgate.gate.gate import run_gate
-from draftgate.gate.offline import judge_journals
-from draftgate.gate.outcome import GateOutcome
 from draftgate.progress import SilentReporter
+from draftgate.run.folder import RunFolder
+from draftgate.run.gate import run_gate
+from draftgate.run.offline import judge_journals
+from draftgate.run.outcome import GateOutcome
 from reports.query import answer
 from reports.store import Store
 from traces.errors import ConfigError
@@ -144,7 +144,7 @@ def test_an_arm_that_cannot_be(arm: dict[str, Any], message: str) -> None:
 
 
 def test_the_ready_made_ones_change_one_thing_each() -> None:
-    from draftgate.gate.arms import further_arms
+    from draftgate.run.arms import further_arms
 
     paths = {"baseline": {"urls": ["http://a"]}, "candidate": {"urls": ["http://b"]}}
     config: Config = parse_config({**paths, "run": {"arms": "all"}}, "test")

@@ -13,8 +13,8 @@ from paper_stream import Stream
 from recorded import write_sessions
 
 import reports.terminal  # noqa: F401  (so that suites run inside this process find them)
-from draftgate.gate.gate import run_gate
 from draftgate.progress import SilentReporter
+from draftgate.run.gate import run_gate
 
 PART = re.compile(r"(?:`([\w./-]+)`:\n\n)?```(\w+)\n(.*?)```", re.S)
 

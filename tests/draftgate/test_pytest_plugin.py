@@ -16,9 +16,9 @@ from recorded import write_sessions
 
 # Imported here so that suites run inside this process find them: some cannot be imported twice.
 from checks.split_judgement import judge_given  # noqa: F401
-from draftgate.gate.gate import run_gate
 from draftgate.progress import SilentReporter
 from draftgate.pytest_plugin.settings import OPTIONS
+from draftgate.run.gate import run_gate
 from draftgate.testing.differences import differences  # noqa: F401
 from traces.errors import Interrupted
 

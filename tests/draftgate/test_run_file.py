@@ -13,12 +13,12 @@ from recorded import write_sessions
 
 from draftgate.config import Config
 from draftgate.config_file import parse_config
-from draftgate.gate.folder import RunFolder
-from draftgate.gate.gate import run_gate
-from draftgate.gate.offline import judge_journals
-from draftgate.gate.plan import Plan
-from draftgate.gate.run_file import changes_since, read_facts, read_run, write_run
 from draftgate.progress import SilentReporter
+from draftgate.run.folder import RunFolder
+from draftgate.run.gate import run_gate
+from draftgate.run.offline import judge_journals
+from draftgate.run.plan import Plan
+from draftgate.run.run_file import changes_since, read_facts, read_run, write_run
 from traces.errors import ConfigError, InputError, ServerError
 from traces.journal import JournalReader, JournalWriter
 

@@ -13,13 +13,13 @@ from checks.tool_markup import FORMATS, CallToWrite
 from draftgate.cli import run
 from draftgate.config import Config
 from draftgate.config_file import parse_config
-from draftgate.gate import split_cutter
-from draftgate.gate.cases import write_cases
-from draftgate.gate.evidence import Exchange, TurnId, exchange_of
-from draftgate.gate.pairs import LivePair
-from draftgate.gate.served_parsers import ServedParsers, served_parsers
-from draftgate.gate.split_run import SplitRun
-from draftgate.gate.splits import judge_split_invariance
+from draftgate.run import split_cutter
+from draftgate.run.cases import write_cases
+from draftgate.run.evidence import Exchange, TurnId, exchange_of
+from draftgate.run.pairs import LivePair
+from draftgate.run.served_parsers import ServedParsers, served_parsers
+from draftgate.run.split_run import SplitRun
+from draftgate.run.splits import judge_split_invariance
 from traces.capture import Capture
 from traces.path_facts import ModelFacts, PathFacts
 

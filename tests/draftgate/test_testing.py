@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from checks.bounds import Bound
 from checks.verdict import Verdict
-from draftgate.gate.outcome import GateOutcome
+from draftgate.run.outcome import GateOutcome
 from draftgate.testing import (
     Inconclusive,
     SingleDeltaWarning,

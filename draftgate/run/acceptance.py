@@ -1,0 +1,99 @@
+"""The candidate's acceptance: profile, comparison with a reference run, and NO_DRAFTS."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from checks.acceptance_floor import floor_bound
+from checks.bounds import Bound
+from checks.drafting import Drafting
+from checks.findings import NO_DRAFTS, UNALIGNED, Finding, NotJudged, in_report_order
+from checks.policy import Policy
+from checks.positions import DraftPositions
+from checks.profile import Cell, profile, profile_rows
+from checks.profile_row import ProfileRow
+from checks.profile_sums import ProfileSums
+from checks.reference_run import compare_with_reference
+from checks.speculation_counters import judge_speculation
+from checks.steps import Steps, Unaligned
+from draftgate.run.evidence import TurnId
+from draftgate.run.reading import Reading
+
+NO_DRAFTS_LEAST = 100
+"""So many drafts without one accepted token mean that the drafter does nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Acceptance:
+    """The acceptance profile of the candidate, and what is wrong with it.
+
+    `bounds` holds the mean acceptance length against the policy's floor, where one is set.
+    """
+
+    sums: ProfileSums
+    cells: tuple[Cell, ...]
+    rows: tuple[ProfileRow, ...]
+    findings: tuple[Finding, ...]
+    not_judged: tuple[NotJudged, ...]
+    drafts: int
+    bounds: tuple[Bound, ...]
+
+
+def judge_acceptance(
+    readings: Mapping[TurnId, Reading],
+    drafting: Drafting,
+    reference: Sequence[ProfileRow],
+    policy: Policy,
+    seed: int,
+) -> Acceptance:
+    """Profile of all aligned turns; unaligned ones are findings of severity info."""
+    sums = sums_of(readings, drafting.k or longest_draft(readings))
+    unaligned: list[Finding] = []
+    counters: list[Finding] = []
+    drafts = accepted = 0
+    for turn, reading in readings.items():
+        if isinstance(reading.steps, Unaligned):
+            text = f"steps do not reconcile: {reading.steps.message}"
+            unaligned.append(Finding(UNALIGNED, text).at(*turn))
+        speculation = reading.exchange.response.speculation
+        counters += [finding.at(*turn) for finding in judge_speculation(speculation)]
+        if speculation is not None:
+            drafts += len(speculation.drafted or ())
+            accepted += sum(speculation.accepted or ())
+    rows = tuple(profile_rows(sums))
+    compared = compare_with_reference(rows, reference) if reference else []
+    findings = [item for item in compared if isinstance(item, Finding)]
+    if drafts == 0:
+        findings.append(Finding(NO_DRAFTS, "the candidate drafted nothing in the whole run"))
+    elif accepted == 0 and drafts >= NO_DRAFTS_LEAST:
+        findings.append(Finding(NO_DRAFTS, f"none of {drafts} drafts was accepted"))
+    cells = tuple(profile(sums, seed=seed))
+    return Acceptance(
+        sums=sums,
+        cells=cells,
+        rows=rows,
+        findings=tuple(in_report_order([*findings, *counters, *unaligned])),
+        not_judged=tuple(item for item in compared if isinstance(item, NotJudged)),
+        drafts=drafts,
+        bounds=()
+        if policy.acceptance_floor is None
+        else (floor_bound(cells, policy.acceptance_floor),),
+    )
+
+
+def sums_of(readings: Mapping[TurnId, Reading], k: int) -> ProfileSums:
+    """Sums of every turn whose steps reconcile; no draft is longer than `k`."""
+    sums = ProfileSums(k)
+    for turn, reading in readings.items():
+        if isinstance(reading.steps, Steps) and isinstance(reading.positions, DraftPositions):
+            sums.add(turn[0], reading.positions, reading.steps)
+    return sums
+
+
+def longest_draft(readings: Mapping[TurnId, Reading]) -> int:
+    """Most tokens one step drafted; 1 where none did."""
+    lengths = [
+        max(reading.exchange.response.speculation.drafted or (0,))
+        for reading in readings.values()
+        if reading.exchange.response.speculation is not None
+    ]
+    return max(lengths, default=1) or 1

@@ -1,0 +1,155 @@
+"""What the further arms add to a run: findings, bounds, and the speed-up curve."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from checks.arm_bounds import arm_bounds, arm_findings, missing_bound, of_arm
+from checks.bounds import Bound
+from checks.drafting import Drafting
+from checks.findings import PREFIX_CACHE_LOST, SAMPLED_SHIFT, Finding
+from checks.ngram_steps import Propose
+from checks.noise import explained_regret
+from checks.request import is_greedy
+from checks.server_counters import preempted
+from checks.speculation_counters import judge_speculation
+from checks.speed import SpeedPair, compare_speed
+from checks.speed_curve import CurvePoint, half_empty, mean_in_flight
+from draftgate.run.arms import Arm
+from draftgate.run.evidence import Evidence, TurnId
+from draftgate.run.irregular import irregular_notes
+from draftgate.run.judging import PairJudgements, judge_pairs, with_policy
+from draftgate.run.pairs import LivePair, ServerFacts, main_pairs
+from draftgate.run.reading import Reading, read_exchange
+from draftgate.run.record import ArmTurns, Record
+from draftgate.run.reruns import labelled, recurrences
+from draftgate.run.server_load import load_notes
+from draftgate.run.setup import ONLY_FIRST, prompt_differences
+
+EVICTING = "the arm's load evicts cached blocks"
+SAMPLED = (SAMPLED_SHIFT, "the law of sampled turns is judged in the main arm alone")
+
+
+@dataclass(frozen=True, slots=True)
+class ArmJudgement:
+    """One further arm: the candidate's captures read closely, pairs, and what was concluded."""
+
+    arm: Arm
+    readings: Mapping[TurnId, Reading]
+    live_pairs: tuple[LivePair, ...]
+    pairs: PairJudgements
+    findings: tuple[Finding, ...]
+    bounds: tuple[Bound, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """What reading the candidate's captures takes, alike in every arm."""
+
+    family: str
+    drafting: Drafting
+    server: ServerFacts
+    propose: Propose | None
+
+
+def judge_further(record: Record, found: ArmTurns, reader: Reader) -> ArmJudgement:
+    """The exact checks on every pair of a further arm, and its greedy judgement."""
+    arm, policy, evidence = found.arm, record.config.policy, record.evidence
+    readings = readings_of(record, arm.name, reader)
+    hard = explained_regret(found.greedy.noise, policy)
+    live = tuple(main_pairs(evidence, readings, reader.server, hard, arm.name))
+    pairs = judge_pairs(live, policy)
+    requests = [e.request for e in evidence.of("candidate", arm.name).values()]
+    if drawn := sum(not is_greedy(request) for request in requests):
+        pairs = replace(pairs, not_judged=Counter(pairs.not_judged) + Counter({SAMPLED: drawn}))
+    if arm.small_kv or arm.concurrency > record.config.run.concurrency:
+        pairs = _without_cache_hits(pairs)
+    tokens = arm_findings(arm.name, found.greedy)
+    whole = [
+        *labelled(tokens, recurrences(record, tokens)),
+        *(of_arm(arm.name, finding) for finding in _exact(evidence, arm)),
+    ]
+    return ArmJudgement(
+        arm,
+        readings,
+        live,
+        pairs,
+        findings=(*pairs.findings, *(with_policy(finding, policy) for finding in whole)),
+        bounds=arm_bounds(arm.name, found.greedy) if live else (missing_bound(arm.name),),
+    )
+
+
+def readings_of(record: Record, arm: str, reader: Reader) -> dict[TurnId, Reading]:
+    """The candidate's captures of an arm, read closely."""
+    return {
+        turn: read_exchange(
+            exchange,
+            reader.family,
+            reader.drafting,
+            record.plan.template_of(turn[0]),
+            reader.propose,
+        )
+        for turn, exchange in record.evidence.of("candidate", arm).items()
+    }
+
+
+def _exact(evidence: Evidence, arm: Arm) -> list[Finding]:
+    """Other prompts on the two paths, and counters that contradict their steps."""
+    counters = [
+        finding.at(*turn)
+        for turn, exchange in evidence.of("candidate", arm.name).items()
+        for finding in judge_speculation(exchange.response.speculation)
+    ]
+    return [*prompt_differences(evidence, arm.name, arm.repeat_name)[:ONLY_FIRST], *counters]
+
+
+def _without_cache_hits(pairs: PairJudgements) -> PairJudgements:
+    """A full cache drops blocks on each path at its own time, without anything being lost."""
+    kept = tuple(f for f in pairs.findings if f.code != PREFIX_CACHE_LOST)
+    dropped = len(pairs.findings) - len(kept)
+    not_judged = Counter(pairs.not_judged)
+    not_judged[PREFIX_CACHE_LOST, EVICTING] += dropped
+    return replace(pairs, findings=kept, not_judged=+not_judged)
+
+
+def speed_curve(record: Record, seed: int) -> tuple[CurvePoint, ...]:
+    """One point per arm whose servers ran as they will be used, by concurrency."""
+    arms = [arm for arm in record.judged_arms if arm.on_curve]
+    return tuple(sorted((_point(record, arm, seed) for arm in arms), key=lambda p: p.concurrency))
+
+
+def _point(record: Record, arm: Arm, seed: int) -> CurvePoint:
+    baseline = record.evidence.of("baseline", arm.name)
+    candidate = record.evidence.of("candidate", arm.name)
+    pairs = [
+        SpeedPair(*turn, baseline[turn].response, exchange.response)
+        for turn, exchange in candidate.items()
+        if turn in baseline
+    ]
+    return CurvePoint(
+        arm.name,
+        arm.concurrency,
+        mean_in_flight([(e.sent_at, e.ended_at) for e in baseline.values()]),
+        mean_in_flight([(e.sent_at, e.ended_at) for e in candidate.values()]),
+        compare_speed(pairs, seed),
+    )
+
+
+def arm_notes(record: Record, curve: tuple[CurvePoint, ...]) -> list[str]:
+    """What a reader should know of the arms' answers and loads."""
+    notes = [*record.notes, *irregular_notes(record.evidence)]
+    for arm in record.judged_arms:
+        notes += load_notes(record, arm) if arm.on_curve else []
+        notes += _preemption(record, arm) if arm.small_kv else []
+    if record.further:
+        notes += [note for point in curve if (note := half_empty(point)) is not None]
+    return notes
+
+
+def _preemption(record: Record, arm: Arm) -> list[str]:
+    """How often the small cache made turns preempt each other; without, the arm shows nothing."""
+    counted = preempted(record.evidence.samples.get(("candidate", arm.name), []))
+    if counted:
+        return [f"arm {arm.name}: the candidate preempted turns {counted:,.0f} times"]
+    known = "no turn was preempted" if counted == 0 else "preemptions are not known"
+    return [f"arm {arm.name}: {known} on the candidate, so it shows nothing about preemption"]

@@ -1,0 +1,217 @@
+"""Taking the evidence: every arm of a path, replayed into the journals of the run's folder.
+
+    candidate: main, plain        baseline: main, aa, plain
+
+``main`` are the judged captures, ``aa`` is the baseline against itself (the noise floor), and
+``plain`` replays a share of the sessions as users send them, without token ids and logprobs.
+Further arms (`draftgate.run.arms`) follow. Every arm has its own cache salt, so that none profits
+from another's prefix cache, and while it runs the servers' metrics are sampled.
+"""
+
+import asyncio
+import random
+import zlib
+from collections.abc import Callable, Sequence
+
+from draftgate.config import Config
+from draftgate.progress import Reporter
+from draftgate.run.arms import Arm, further_arms
+from draftgate.run.folder import RunFolder
+from draftgate.run.paths import OpenPath
+from replay.arm import ArmPlan, ArmResult, run_arm
+from replay.endpoint import Endpoint
+from replay.facts import gather_facts
+from replay.fit import Fitted, fit_turns
+from replay.gpu import GpuReader
+from replay.job import Job, SessionJobs
+from replay.request import gate_request, plain_request
+from replay.sampler import MetricsSampler
+from traces.path_facts import PathFacts
+from traces.perturbation import perturb
+
+ARMS_OF = {"candidate": ("main", "plain"), "baseline": ("main", "aa", "plain")}
+"""The arms that every run has of each path, in the order they run."""
+
+WARM_UP = ({"role": "user", "content": "Count to three."},)
+WARM_UP_TOKENS = 16
+
+
+class Collector:
+    """Runs the arms of one gate run on whichever path is open."""
+
+    def __init__(self, config: Config, folder: RunFolder, reporter: Reporter) -> None:
+        self.config = config
+        self.folder = folder
+        self.reporter = reporter
+        self.results: dict[tuple[str, str], ArmResult] = {}
+        self.arms = further_arms(config)
+        self.gpu = GpuReader()
+
+    def facts(self, path: OpenPath) -> list[PathFacts]:
+        """What every server of a path says of itself; asking also warms it up."""
+
+        async def ask() -> list[PathFacts]:
+            return [
+                await gather_facts(
+                    path.name, url, path.model, api_key=path.api_key, server=path.server
+                )
+                for url in path.urls
+            ]
+
+        return asyncio.run(ask())
+
+    def fit(self, path: OpenPath, chats: Sequence[SessionJobs]) -> Fitted:
+        """Leave out the turns too long for the server, and cap the others to the room left."""
+        capped = [
+            [
+                Job(
+                    j.session,
+                    j.turn,
+                    plain_request(
+                        j.request,
+                        model=path.model,
+                        cache_salt="fit",
+                        max_tokens=self.config.run.max_tokens,
+                    ),
+                )
+                for j in session
+            ]
+            for session in chats
+        ]
+
+        async def fit() -> Fitted:
+            async with Endpoint(path.urls[0], api_key=path.api_key) as server:
+                return await fit_turns(server, path.model, capped, progress=advance)
+
+        total = sum(len(session) for session in chats)
+        with self.reporter.step(f"{path.name}: measuring prompts", total) as advance:
+            return asyncio.run(fit())
+
+    def warm_up(self, path: OpenPath) -> None:
+        """Two small turns: the first request after a start takes seconds."""
+
+        async def send() -> None:
+            for url in path.urls:
+                async with Endpoint(url, api_key=path.api_key) as server:
+                    for _ in range(2):
+                        request = {
+                            "model": path.model,
+                            "messages": list(WARM_UP),
+                            "max_tokens": WARM_UP_TOKENS,
+                            "temperature": 0,
+                        }
+                        await server.post_json("/v1/chat/completions", request)
+
+        asyncio.run(send())
+
+    def run_path(
+        self, path: OpenPath, chats: Sequence[SessionJobs], limits: dict[tuple[str, str], int]
+    ) -> None:
+        """Every arm of a path. `limits` holds the `max_tokens` of each turn that fits."""
+        self.warm_up(path)
+        for arm in ARMS_OF[path.name]:
+            chosen = self.plain_sessions(chats) if arm == "plain" else chats
+            if chosen:
+                self.run_arm(path, arm, chosen, limits, self.config.run.concurrency)
+        for further in self.arms:
+            if not further.small_kv:
+                self.run_further(path, further, chats, limits)
+
+    def run_further(
+        self,
+        path: OpenPath,
+        arm: Arm,
+        chats: Sequence[SessionJobs],
+        limits: dict[tuple[str, str], int],
+    ) -> None:
+        """A further arm, and on the baseline its repeat."""
+        fitting = [[j for j in session if (j.session, j.turn) in limits] for session in chats]
+        drawn = arm.choose(fitting, self.config.run.seed)
+        chosen = [[_perturbed(job, arm) for job in session] for session in drawn]
+        for name in arm.names_on(path.name):
+            self.run_arm(path, name, chosen, limits, arm.concurrency, prefix_cache=arm.prefix_cache)
+
+    def plain_sessions(self, chats: Sequence[SessionJobs]) -> list[SessionJobs]:
+        """The share of the sessions that is also replayed as users send them; seeded."""
+        share = self.config.run.plain_share
+        chats = [session for session in chats if session]
+        count = min(len(chats), max(1, round(len(chats) * share))) if share else 0
+        chosen = random.Random(self.config.run.seed).sample(range(len(chats)), count)
+        return [chats[i] for i in sorted(chosen)]
+
+    def run_arm(
+        self,
+        path: OpenPath,
+        arm: str,
+        chats: Sequence[SessionJobs],
+        limits: dict[tuple[str, str], int],
+        concurrency: int,
+        *,
+        prefix_cache: bool = True,
+    ) -> None:
+        """One arm, into its journal; finished turns are not sent again."""
+        sessions = [
+            [
+                self._job(path, arm, job, limits, prefix_cache)
+                for job in session
+                if (job.session, job.turn) in limits
+            ]
+            for session in chats
+        ]
+        plan = ArmPlan(
+            run=self.folder.run,
+            path=path.name,
+            arm=arm,
+            urls=path.urls,
+            concurrency=concurrency,
+            api_key=path.api_key,
+            timeout_s=self.config.run.timeout_s,
+        )
+        total = sum(len(session) for session in sessions)
+        journal = self.folder.journal(path.name, arm)
+        sampler = MetricsSampler(
+            path.name,
+            arm,
+            path.urls,
+            self.folder.samples(path.name, arm),
+            api_key=path.api_key,
+            gpu=self.gpu if path.server is not None else None,
+        )
+
+        async def replay() -> ArmResult:
+            async with sampler:
+                return await run_arm(
+                    plan, sessions, journal, progress=advance, check_alive=path.check_alive
+                )
+
+        with self.reporter.step(f"{path.name}: replaying ({arm})", total) as advance:
+            self.results[path.name, arm] = asyncio.run(replay())
+
+    def _job(
+        self,
+        path: OpenPath,
+        arm: str,
+        job: Job,
+        limits: dict[tuple[str, str], int],
+        prefix_cache: bool,
+    ) -> Job:
+        make: Callable[..., dict[str, object]] = plain_request if arm == "plain" else gate_request
+        salt = f"{self.folder.run}-{path.name}-{arm}"
+        if not prefix_cache:
+            salt += f"-{zlib.crc32(f'{job.session}/{job.turn}'.encode(errors='replace')):08x}"
+        request = make(
+            job.request,
+            model=path.model,
+            cache_salt=salt,
+            max_tokens=limits[job.session, job.turn],
+            seed=self.config.run.seed,
+        )
+        return Job(job.session, job.turn, request)
+
+
+def _perturbed(job: Job, arm: Arm) -> Job:
+    """The turn with the arm's changes of its prompt."""
+    request = job.request
+    for name in arm.perturb:
+        request = perturb(request, name)
+    return Job(job.session, job.turn, request)

@@ -1,0 +1,84 @@
+"""The exact checks of every pair of a run, and the controls planted in copies of them."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from checks.control_result import ControlResult
+from checks.controls.acceptance import judge_acceptance_control
+from checks.controls.pairs import judge_pair_controls
+from checks.controls.rechunk import judge_rechunk_control
+from checks.controls.swap import SwapPlan, judge_swap
+from checks.controls.unchanged import judge_unchanged
+from checks.findings import GREEDY_DIVERGENCE, NEAR_TIE_FORK, Finding, NotJudged
+from checks.greedy_judgement import GreedyJudgement
+from checks.greedy_turn import GreedyTurn
+from checks.judge import judge_pair
+from checks.pair import Pair
+from checks.policy import Policy
+from checks.profile_row import ProfileRow
+from draftgate.run.pairs import LivePair
+from traces.score import Score
+
+REPLACED = frozenset({GREEDY_DIVERGENCE, NEAR_TIE_FORK})
+"""Codes a pair gives on its own, which the judgement of the whole run knows better."""
+
+LONGEST_DRAFT = 3
+"""k of the re-chunking control: what its parser gets wrong shows from one drafted token on."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairJudgements:
+    """Findings of the exact checks, placed; and what could not be judged, by code and reason."""
+
+    findings: tuple[Finding, ...]
+    not_judged: Mapping[tuple[str, str], int]
+
+
+def judge_pairs(pairs: Sequence[LivePair], policy: Policy) -> PairJudgements:
+    """Every check without tolerance, on every pair."""
+    findings: list[Finding] = []
+    not_judged: Counter[tuple[str, str]] = Counter()
+    for live in pairs:
+        judged = judge_pair(live.pair)
+        findings += [
+            with_policy(replace(f, detail={**f.detail, "arm": live.arm}).at(*live.turn), policy)
+            for f in judged.findings
+            if f.code not in REPLACED
+        ]
+        not_judged.update((item.code, item.reason) for item in judged.not_judged)
+    return PairJudgements(tuple(findings), not_judged)
+
+
+def with_policy(finding: Finding, policy: Policy) -> Finding:
+    """The finding at the severity the policy gives its code; a flaw of both paths stays one."""
+    severity = policy.severity.get(finding.code)
+    return finding if severity is None else replace(finding, severity=severity)
+
+
+def exact_checks(pair: Pair) -> list[Finding | NotJudged]:
+    """The exact checks as controls want them: one flat list."""
+    judged = judge_pair(pair)
+    kept = [finding for finding in judged.findings if finding.code not in REPLACED]
+    return [*kept, *judged.not_judged]
+
+
+def judge_controls(
+    plans: Sequence[SwapPlan],
+    turns: Sequence[GreedyTurn],
+    judgement: GreedyJudgement,
+    pairs: Sequence[LivePair],
+    scores: Mapping[str, Score],
+    rows: Sequence[ProfileRow],
+    policy: Policy,
+    seed: int,
+) -> tuple[ControlResult, ...]:
+    """Planted faults that must be caught, and the unchanged copy in which nothing may fire."""
+    named = [("/".join(live.turn), live.pair) for live in pairs if live.arm == "main"]
+    swaps = [judge_swap(plan, turns, scores, policy, seed) for plan in plans]
+    planted = judge_pair_controls(named, exact_checks, seed)
+    acceptance = judge_acceptance_control(rows)
+    outputs = [pair.candidate.stream for _, pair in named if pair.candidate.stream is not None]
+    rechunked = judge_rechunk_control(outputs, LONGEST_DRAFT, seed)
+    same = judge_unchanged(turns, judgement, named, exact_checks, policy, seed)
+    return (*swaps, *planted, rechunked, acceptance, same)

@@ -1,0 +1,178 @@
+"""The turns of a run as pairs of evidence, with what only the run knows of each.
+
+A turn that got no answer on a path is paired all the same: errors and time-outs count against the
+path that produced them.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from checks.pair import Neighbour, Pair, message_of_response, pair_of_responses
+from checks.steps import Steps
+from checks.text_fork import near_tie_in_text
+from draftgate.run.evidence import Evidence, Exchange, TurnId
+from draftgate.run.reading import Reading
+from traces.response import Response
+
+NO_ANSWER = 599
+"""Stands for the status of a turn that never got one, so that it is judged as refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerFacts:
+    """What pairs need to know of the servers: EOS strings, KV block size, context length."""
+
+    eos: tuple[str, ...] = ()
+    block_size: int | None = None
+    max_model_len: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LivePair:
+    """A pair, the turn it is of, and the arm it was taken in."""
+
+    turn: TurnId
+    arm: str
+    pair: Pair
+
+
+def main_pairs(
+    evidence: Evidence,
+    readings: Mapping[TurnId, Reading],
+    server: ServerFacts,
+    hard_bound: float,
+    arm: str = "main",
+) -> Iterator[LivePair]:
+    """The judged arms; stalls are left to the plain arm, whose stream is the users'."""
+    baseline = evidence.of("baseline", arm)
+    exchanges = evidence.of("candidate", arm)
+    beside = _Neighbourhood(list(exchanges.values()))
+    texts = _token_texts(evidence)
+    for turn, exchange in exchanges.items():
+        if turn not in baseline:
+            continue
+        reading = readings[turn]
+        steps = reading.steps
+        yield LivePair(
+            turn,
+            arm,
+            pair_of_responses(
+                exchange.request,
+                _answered(baseline[turn]),
+                replace(_answered(exchange), raw_text=reading.raw),
+                step_tokens=tuple(steps.committed.tolist()) if isinstance(steps, Steps) else None,
+                neighbours=beside.of(exchange),
+                eos=server.eos,
+                block_size=server.block_size,
+                max_model_len=server.max_model_len,
+                hard_bound=hard_bound,
+                compare_text=not _forks_unseen(
+                    exchange.response, baseline[turn].response, hard_bound, texts
+                ),
+            ),
+        )
+
+
+def plain_pairs(evidence: Evidence, server: ServerFacts, hard_bound: float) -> Iterator[LivePair]:
+    """The turns as users send them. Texts are compared only where the judged arms, and the
+    baseline against itself, gave the same tokens, and where neither text leaves theirs at a near
+    tie: else rounding may explain a difference.
+    """
+    baseline = evidence.of("baseline", "plain")
+    gap = gap_p99(list(baseline.values()))
+    texts = _token_texts(evidence)
+    for turn, exchange in evidence.of("candidate", "plain").items():
+        if turn not in baseline:
+            continue
+        yield LivePair(
+            turn,
+            "plain",
+            pair_of_responses(
+                exchange.request,
+                _answered(baseline[turn]),
+                _answered(exchange),
+                gap_p99_ms=gap,
+                block_size=server.block_size,
+                max_model_len=server.max_model_len,
+                compare_text=_comparable(evidence, turn, hard_bound, texts),
+            ),
+        )
+
+
+def gap_p99(exchanges: Sequence[Exchange]) -> float | None:
+    """99% quantile (ms) of the waits between events after the first; `None` without any."""
+    gaps = [np.diff([chunk.at_ms for chunk in exchange.response.chunks]) for exchange in exchanges]
+    joined = np.concatenate(gaps) if gaps else np.empty(0)
+    return float(np.quantile(joined, 0.99)) if len(joined) else None
+
+
+def _answered(exchange: Exchange) -> Response:
+    response = exchange.response
+    return response if response.status is not None else replace(response, status=NO_ANSWER)
+
+
+def _forks_unseen(
+    candidate: Response, baseline: Response, hard_bound: float, texts: Mapping[int, str]
+) -> bool:
+    """Whether a candidate without token ids leaves the baseline's text at a near tie."""
+    if candidate.token_ids is not None:
+        return False
+    message = message_of_response(candidate)
+    return near_tie_in_text(baseline, message, hard_bound, texts) is not None
+
+
+def _token_texts(evidence: Evidence) -> dict[int, str]:
+    """The text of every token id that an answer of this run holds."""
+    return {
+        token.id: token.text
+        for exchange in evidence
+        for token in exchange.response.tokens or ()
+        if token.id is not None and token.text
+    }
+
+
+def _comparable(
+    evidence: Evidence, turn: TurnId, hard_bound: float, texts: Mapping[int, str]
+) -> bool:
+    """Whether only a fault, and no near tie, can make the plain texts of a turn differ."""
+    arms = [
+        evidence.of(path, arm).get(turn)
+        for path, arm in (("candidate", "main"), ("baseline", "main"), ("baseline", "aa"))
+    ]
+    responses = [exchange.response for exchange in arms if exchange is not None]
+    ids = {response.token_ids for response in responses}
+    if len(ids) != 1 or None in ids:
+        return False
+    plain = [evidence.of(path, "plain")[turn].response for path in ("candidate", "baseline")]
+    return not any(
+        near_tie_in_text(judged, message_of_response(response), hard_bound, texts)
+        for response in plain
+        for judged in responses
+    )
+
+
+class _Neighbourhood:
+    """Which requests of an arm were in flight beside which."""
+
+    def __init__(self, exchanges: list[Exchange]) -> None:
+        self._by_start = sorted(exchanges, key=lambda exchange: exchange.sent_at)
+        self._starts = [exchange.sent_at for exchange in self._by_start]
+        longest = max((e.ended_at - e.sent_at for e in exchanges), default=0.0)
+        self._longest = longest
+
+    def of(self, exchange: Exchange) -> tuple[Neighbour, ...]:
+        """Those whose time overlaps that of `exchange`."""
+        first = bisect_right(self._starts, exchange.sent_at - self._longest) - 1
+        last = bisect_right(self._starts, exchange.ended_at)
+        return tuple(
+            Neighbour("/".join(other.turn), other.response.content + _calls(other.response))
+            for other in self._by_start[max(first, 0) : last]
+            if other.turn != exchange.turn and other.ended_at >= exchange.sent_at
+        )
+
+
+def _calls(response: Response) -> str:
+    return "".join(f"{call.name or ''}{call.arguments}" for call in response.tool_calls)

@@ -1,0 +1,142 @@
+"""Opening a path: attach to its URLs, or launch its server and end it again."""
+
+import asyncio
+import os
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+
+from draftgate.config import CandidateSection, Config, PathSection
+from draftgate.progress import Advance, Reporter
+from draftgate.run.folder import RunFolder
+from replay.command import ServerSpec
+from replay.cpus import cpu_shares
+from replay.endpoint import Endpoint
+from replay.model_list import ROUTE, first_model
+from replay.server import Server, Waiting
+from traces.errors import ConfigError, ServerError
+
+PATHS = ("baseline", "candidate")
+
+
+@dataclass(frozen=True, slots=True)
+class OpenPath:
+    """A path that answers. `server` is set where the gate launched it."""
+
+    name: str
+    urls: tuple[str, ...]
+    model: str
+    api_key: str = field(default="", repr=False)
+    server: Server | None = None
+
+    def check_alive(self) -> None:
+        """Raise ServerError with the log's last lines if a launched server has died."""
+        if self.server is not None:
+            self.server.check_alive()
+
+
+def check_reachable(config: Config, names: Sequence[str] = PATHS) -> None:
+    """Raise ConfigError, before anything else is done, for a key that is not in the environment,
+    and for a Python that is not there.
+    """
+    for name in names:
+        section = section_of(config, name)
+        if section.urls:
+            _api_key(name, section)
+        elif config.server.python and shutil.which(config.server.python) is None:
+            raise ConfigError(
+                f"path {name}: there is no Python at {config.server.python} (server.python)",
+                "name the Python of an environment that has vLLM, or take `python` out",
+            )
+
+
+def section_of(config: Config, name: str) -> PathSection:
+    """`[baseline]` or `[candidate]`."""
+    return config.baseline if name == "baseline" else config.candidate
+
+
+def server_spec(config: Config, name: str, cpus: tuple[int, ...] | None = None) -> ServerSpec:
+    """What to launch for a path: the shared `[server]`, its own flags, and the drafter."""
+    section = section_of(config, name)
+    drafter = section.speculative_config if isinstance(section, CandidateSection) else {}
+    return ServerSpec(
+        name=name,
+        model=config.server.model,
+        flags=(*config.server.flags, *section.flags),
+        speculative_config=drafter,
+        env=config.server.env,
+        python=config.server.python,
+        served_model_name=config.server.served_model_name,
+        start_timeout_s=config.server.start_timeout_s,
+        cpus=cpus,
+    )
+
+
+def _unchanged(spec: ServerSpec) -> ServerSpec:
+    return spec
+
+
+@contextmanager
+def open_paths(
+    config: Config,
+    names: Sequence[str],
+    folder: RunFolder,
+    reporter: Reporter,
+    change: Callable[[ServerSpec], ServerSpec] = _unchanged,
+) -> Iterator[dict[str, OpenPath]]:
+    """Paths that are ready for requests, by name; servers start side by side, each as `change`
+    makes it.
+
+    Launched servers are ended when the context is left, whatever the reason. Raises ServerError
+    where a server does not start or an attached one does not answer.
+    """
+    launched = [name for name in names if not section_of(config, name).urls]
+    shares = dict(zip(launched, cpu_shares(len(launched)), strict=True))
+    with ExitStack() as stack:
+        servers = {
+            name: stack.enter_context(
+                Server(change(server_spec(config, name, shares[name])), folder.log(name))
+            )
+            for name in launched
+        }
+        for name, server in servers.items():
+            limit = int(server.spec.start_timeout_s)
+            with reporter.step(f"{name}: starting vLLM", limit) as advance:
+                server.wait_healthy(_seconds_to(advance))
+        yield {name: _open(config, name, servers.get(name)) for name in names}
+
+
+def _seconds_to(advance: Advance) -> Waiting:
+    return lambda seconds, line: advance(int(seconds))
+
+
+def _open(config: Config, name: str, server: Server | None) -> OpenPath:
+    if server is not None:
+        return OpenPath(name, (server.url,), server.spec.model_name, server=server)
+    section = section_of(config, name)
+    api_key = _api_key(name, section)
+    model = config.server.served_model_name or asyncio.run(_served_model(section.urls, api_key))
+    return OpenPath(name, section.urls, model, api_key)
+
+
+def _api_key(name: str, section: PathSection) -> str:
+    if not section.api_key_env:
+        return ""
+    if section.api_key_env not in os.environ:
+        raise ConfigError(
+            f"environment variable {section.api_key_env} ({name}.api_key_env) is not set",
+            f"export {section.api_key_env}=…, or take `api_key_env` out",
+        )
+    return os.environ[section.api_key_env]
+
+
+async def _served_model(urls: tuple[str, ...], api_key: str) -> str:
+    """The one model every URL serves."""
+    names: dict[str, str] = {}
+    for url in urls:
+        async with Endpoint(url, api_key=api_key) as endpoint:
+            names[url] = first_model(await endpoint.get_json(ROUTE), endpoint.base_url)
+    if len(set(names.values())) > 1:
+        raise ServerError(f"the URLs of one path serve different models: {names}", "mend `urls`")
+    return next(iter(names.values()))

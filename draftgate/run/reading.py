@@ -1,0 +1,82 @@
+"""A capture, read closely: token texts and labels, engine steps, drafted positions."""
+
+from dataclasses import dataclass
+
+from checks.alignment import align
+from checks.drafting import Drafting
+from checks.ngram_steps import Propose
+from checks.positions import DraftPositions, join
+from checks.steps import Steps, Unaligned
+from draftgate.run.evidence import Exchange
+from traces.boundaries import (
+    TokenLabels,
+    known_family,
+    label,
+    opens_in_reasoning,
+    token_labels,
+    token_starts,
+)
+from traces.response import Response
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """`texts[i]` is the text of output token i and `labels` gives each token one label; both are
+    `None` where the wire did not carry token texts. `steps` is `None` where no steps are expected
+    (the baseline), `Unaligned` where they do not reconcile with the tokens.
+    """
+
+    exchange: Exchange
+    texts: tuple[str, ...] | None
+    labels: TokenLabels | None
+    steps: Steps | Unaligned | None
+    positions: DraftPositions | None
+
+    @property
+    def raw(self) -> str | None:
+        """The output with its markers, as the model wrote it."""
+        return None if self.texts is None else "".join(self.texts)
+
+
+def token_texts(response: Response) -> tuple[str, ...] | None:
+    """Text per output token; `None` where the wire did not carry them."""
+    if response.tokens is None or any(token.text is None for token in response.tokens):
+        return None
+    return tuple(token.text or "" for token in response.tokens)
+
+
+def read_exchange(
+    exchange: Exchange,
+    family: str,
+    drafting: Drafting | None,
+    template: str | None,
+    propose: Propose | None = None,
+) -> Reading:
+    """Label and align one exchange.
+
+    `family` is the tool parser its markup is written for, ``plain`` where there is none;
+    `drafting` is `None` on a path without a drafter; `propose` recomputes n-gram drafts.
+    """
+    response = exchange.response
+    texts = token_texts(response)
+    labels = None if texts is None else _labels(texts, family, exchange)
+    steps = None if drafting is None else align(response, drafting, propose)
+    positions = None
+    if isinstance(steps, Steps) and labels is not None and response.usage is not None:
+        usage = response.usage
+        positions = join(
+            steps,
+            labels,
+            usage.prompt or 0,
+            template=template,
+            cached=None if usage.cached is None else usage.cached > 0,
+        )
+    return Reading(exchange, texts, labels, steps, positions)
+
+
+def _labels(texts: tuple[str, ...], family: str, exchange: Exchange) -> TokenLabels | None:
+    raw = "".join(texts)
+    thinking = opens_in_reasoning(raw, exchange.response.reasoning)
+    tools = exchange.request.get("tools") or ()
+    spans = label(raw, known_family(family), tools, thinking=thinking)
+    return token_labels(spans, token_starts(texts)) if spans or not texts else None

@@ -1,0 +1,92 @@
+"""Rows about the arms: what ran, how quick it was at which load, and what the servers said."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from checks.speed_curve import CurvePoint, curve_break_even
+from checks.template_shift import Shift
+from draftgate.run.arms import Arm
+from draftgate.run.evidence import ArmKey, Evidence
+from draftgate.run.rows.judgement import speed_rows
+from traces.server_sample import ServerSample
+
+
+def arm_rows(
+    run: str, arms: Sequence[Arm], curve: Sequence[CurvePoint], evidence: Evidence
+) -> Iterator[dict[str, Any]]:
+    """One row per judged arm."""
+    points = {point.arm: point for point in curve}
+    for arm in arms:
+        answered = evidence.of("candidate", arm.name)
+        point = points.get(arm.name)
+        yield {
+            "run": run,
+            "arm": arm.name,
+            "concurrency": arm.concurrency,
+            "sessions": len({session for session, _ in answered}),
+            "turns": len(answered),
+            "baseline_in_flight": point.baseline_in_flight if point else None,
+            "candidate_in_flight": point.candidate_in_flight if point else None,
+            "repeated": bool(evidence.of("baseline", arm.repeat_name)),
+            "prefix_cache": arm.prefix_cache,
+            "small_kv": arm.small_kv,
+            "perturb": list(arm.perturb),
+        }
+
+
+def curve_rows(run: str, curve: Sequence[CurvePoint]) -> Iterator[dict[str, Any]]:
+    """The speed of every arm on the curve, and where speculation stops paying, as metrics."""
+    for point in curve:
+        for row in speed_rows(run, point.speed):
+            yield {**row, "dimension": "arm", "slice": point.arm}
+    if len(curve) > 1:
+        yield {
+            "run": run,
+            "name": "break_even_concurrency",
+            "path": "both",
+            "dimension": "all",
+            "slice": "all",
+            "value": curve_break_even(curve),
+            "unit": "sessions",
+            "formula": "where log(speed-up of the time per output token) over log2(concurrency) "
+            "crosses 0; absent: it pays at every concurrency measured",
+            "better": "higher",
+            "n": sum(point.speed[1].turns for point in curve),
+        }
+
+
+def shift_rows(run: str, arm: str, shifts: Sequence[Shift]) -> Iterator[dict[str, Any]]:
+    """One row per slice that an arm with other prompts shares with the main arm."""
+    for shift in shifts:
+        yield {
+            "run": run,
+            "arm": arm,
+            "dimension": shift.dimension,
+            "slice": shift.slice,
+            "main_length": shift.main,
+            "changed_length": shift.changed,
+            "difference": shift.length.value,
+            "low": shift.length.low,
+            "high": shift.length.high,
+            "change": shift.change,
+            "accepted_share": shift.share.value,
+            "accepted_share_low": shift.share.low,
+            "accepted_share_high": shift.share.high,
+            "conditional": [estimate.value for estimate in shift.conditional],
+            "drift": shift.drift.value,
+            "drift_low": shift.drift.low,
+            "drift_high": shift.drift.high,
+            "steps": shift.length.count,
+            "sessions": shift.length.sessions,
+        }
+
+
+def sample_rows(
+    run: str, samples: Mapping[ArmKey, Sequence[ServerSample]]
+) -> Iterator[dict[str, Any]]:
+    """One row per reading of a server's metrics."""
+    for readings in samples.values():
+        for reading in readings:
+            row = asdict(reading)
+            yield {"run": run, "sampled_at": row.pop("at"), **row}

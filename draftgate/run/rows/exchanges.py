@@ -1,0 +1,152 @@
+"""Rows about what the servers gave: captures, tokens, steps, drafted positions."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from checks.argmax import checkable
+from checks.regret import Regrets, best_logprob
+from checks.steps import Steps, Unaligned
+from checks.timing import Timing, timing_of
+from draftgate.run.columns import Columns, Values
+from draftgate.run.evidence import Exchange
+from draftgate.run.reading import Reading
+from draftgate.run.rows.redacted import Redact, redacted_texts
+from traces.boundaries.label import LABELS
+from traces.response import Token
+
+
+def key_of(exchange: Exchange) -> dict[str, Any]:
+    """The columns that name a capture."""
+    key = exchange.key
+    return {
+        "run": key.run,
+        "path": key.path,
+        "arm": key.arm,
+        "session": key.session,
+        "turn": key.turn,
+        "attempt": key.attempt,
+    }
+
+
+@dataclass(slots=True)
+class ExchangeRows:
+    """Collects the rows of all captures of a run."""
+
+    redact: Redact
+    captures: list[dict[str, Any]] = field(default_factory=list)
+    tokens: Columns = field(default_factory=lambda: Columns("tokens"))
+    steps: Columns = field(default_factory=lambda: Columns("steps"))
+    positions: Columns = field(default_factory=lambda: Columns("draft_positions"))
+
+    def add(
+        self,
+        reading: Reading,
+        regrets: Sequence[Regrets],
+        argmax_tolerance: float,
+    ) -> None:
+        """One capture; `regrets` cover its tokens as the baseline sees them."""
+        key = key_of(reading.exchange)
+        self.captures.append({**key, **_capture(reading)})
+        self._add_tokens(key, reading, regrets, argmax_tolerance)
+        if isinstance(reading.steps, Steps):
+            self._add_steps(key, reading, reading.steps)
+        if reading.positions is not None and len(reading.positions):
+            columns = reading.positions.columns()
+            self.positions.add(len(reading.positions), key, columns)
+
+    def _add_tokens(
+        self,
+        key: Mapping[str, Any],
+        reading: Reading,
+        regrets: Sequence[Regrets],
+        argmax_tolerance: float,
+    ) -> None:
+        tokens = reading.exchange.response.tokens or ()
+        if not tokens:
+            return
+        values, shapes = _regret_columns(len(tokens), regrets)
+        columns: dict[str, Values] = {
+            "token_index": range(len(tokens)),
+            "id": [token.id for token in tokens],
+            "text": self._texts(reading, tokens),
+            "logprob": [token.logprob for token in tokens],
+            "is_argmax": [_is_argmax(token, argmax_tolerance) for token in tokens],
+            "regret": values,
+            "regret_shape": shapes,
+        }
+        if reading.labels is not None:
+            columns["label"] = reading.labels.names
+            columns["language"] = reading.labels.languages
+        if isinstance(reading.steps, Steps):
+            columns["step"] = reading.steps.of_token
+        self.tokens.add(len(tokens), key, columns)
+
+    def _texts(self, reading: Reading, tokens: Sequence[Token]) -> Sequence[str | None]:
+        if reading.texts is None:
+            return [None] * len(tokens)
+        return redacted_texts(reading.texts, self.redact)
+
+    def _add_steps(self, key: Mapping[str, Any], reading: Reading, steps: Steps) -> None:
+        chosen = np.flatnonzero(steps.reported)
+        if not len(chosen):
+            return
+        first = steps.first[chosen]
+        columns: dict[str, Values] = {
+            "step": chosen,
+            "drafted": steps.drafted[chosen],
+            "accepted": steps.accepted[chosen],
+            "committed": steps.committed[chosen],
+            "first_token": first,
+        }
+        if reading.labels is not None:
+            columns["label"] = [LABELS[code] for code in reading.labels.labels[first]]
+        self.steps.add(len(chosen), key, columns)
+
+
+def _capture(reading: Reading) -> dict[str, Any]:
+    exchange, response = reading.exchange, reading.exchange.response
+    usage, steps = response.usage, reading.steps
+    timing: Timing = timing_of(response)
+    accepted = response.speculation.accepted if response.speculation else None
+    unaligned = steps if isinstance(steps, Unaligned) else None
+    return {
+        "status": response.status,
+        "ended": exchange.ended,
+        "finish_reason": response.finish_reason,
+        "sent_at": exchange.sent_at,
+        "prompt_tokens": usage.prompt if usage else None,
+        "completion_tokens": usage.completion if usage else None,
+        "cached_tokens": usage.cached if usage else None,
+        "ttft_ms": timing.ttft_ms,
+        "tpot_ms": timing.tpot_ms,
+        "duration_ms": exchange.ended_ms,
+        "max_gap_ms": timing.max_gap_ms,
+        "chunks": len(response.chunks),
+        "bytes": exchange.bytes,
+        "drafter_steps": None if accepted is None else len(accepted),
+        "aligned": None if steps is None else unaligned is None,
+        "unaligned_reason": unaligned.message if unaligned else None,
+        "error": exchange.error,
+    }
+
+
+def _is_argmax(token: Token, tolerance: float) -> bool | None:
+    best = best_logprob(token)
+    if not checkable(token) or best is None or token.logprob is None:
+        return None
+    return best - token.logprob <= tolerance
+
+
+def _regret_columns(
+    count: int, regrets: Sequence[Regrets]
+) -> tuple[list[float | None], list[str | None]]:
+    values: list[float | None] = [None] * count
+    shapes: list[str | None] = [None] * count
+    for part in regrets:
+        span = slice(part.start, part.start + len(part))
+        values[span] = part.values.tolist()
+        shapes[span] = [part.shape] * len(part)
+    return values, shapes

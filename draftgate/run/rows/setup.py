@@ -1,0 +1,130 @@
+"""Rows about the set-up: paths, how they differ, sessions and turns."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from checks.paths import PathComparison
+from draftgate.run.evidence import Evidence, TurnId
+from draftgate.run.plan import Plan, PlannedSession
+from traces.bands import band_of
+from traces.path_facts import PathFacts
+from traces.vllm_flags import parse_flags
+
+
+def path_rows(
+    run: str,
+    facts: Mapping[str, Sequence[PathFacts]],
+    speculative_config: Mapping[str, Any],
+    drafter_config: Mapping[str, Any] | None,
+    evidence: Evidence,
+) -> Iterator[dict[str, Any]]:
+    """One row per path."""
+    for path, servers in facts.items():
+        first = servers[0]
+        flags = parse_flags(first.command) if first.command else {}
+        model = first.models[0] if first.models else None
+        cache = first.cache or {}
+        prints = {e.response.system_fingerprint for e in evidence.of(path).values()} - {None}
+        row = {
+            "run": run,
+            "path": path,
+            "url": " ".join(server.url for server in servers),
+            "launched": first.command is not None,
+            "vllm_version": first.version,
+            "model": model.id if model else None,
+            "max_model_len": model.max_model_len if model else None,
+            "flags": list(first.command) if first.command else None,
+            "tool_parser": _flag(flags, "--tool-call-parser"),
+            "reasoning_parser": _flag(flags, "--reasoning-parser"),
+            "dtype": _flag(flags, "--dtype"),
+            "block_size": int(block)
+            if (block := cache.get("block_size", "")).isdecimal()
+            else None,
+            "system_fingerprint": next(iter(prints)) if len(prints) == 1 else None,
+            "facts": asdict(first),
+        }
+        if path == "candidate":
+            row |= {
+                "speculative_config": speculative_config or None,
+                "method": speculative_config.get("method"),
+                "num_speculative_tokens": speculative_config.get("num_speculative_tokens"),
+                "drafter_config": drafter_config,
+            }
+        yield row
+
+
+def _flag(flags: Mapping[str, tuple[str, ...]], name: str) -> str | None:
+    return " ".join(flags[name]) if name in flags else None
+
+
+def difference_rows(run: str, comparison: PathComparison) -> Iterator[dict[str, Any]]:
+    """One row per visible difference that speculation does not explain."""
+    for number, finding in enumerate(comparison.findings):
+        yield {
+            "run": run,
+            "field": f"{finding.detail.get('aspect', 'difference')} {number}",
+            "baseline": finding.baseline,
+            "candidate": finding.candidate,
+            "allowed": False,
+        }
+
+
+def session_rows(run: str, plan: Plan, evidence: Evidence) -> Iterator[dict[str, Any]]:
+    """One row per session that was planned."""
+    answered = evidence.of("candidate")
+    for planned in plan.sessions:
+        session = planned.session
+        replayed = sum((session.session_id, job.turn) in answered for job in planned.jobs)
+        yield {
+            "run": run,
+            "session": session.session_id,
+            "format": session.source.format,
+            "source": session.source.file,
+            "sha256": session.source.sha256,
+            "template": session.system.name,
+            "tags": dict(session.tags),
+            "turns": len(session.turns),
+            "turns_replayed": replayed,
+        }
+
+
+def turn_rows(
+    run: str,
+    plan: Plan,
+    evidence: Evidence,
+    skipped: Mapping[TurnId, str],
+) -> Iterator[dict[str, Any]]:
+    """One row per recorded turn; `skipped` holds those the server had no room for."""
+    for planned in plan.sessions:
+        yield from _turns_of(run, planned, evidence, skipped)
+
+
+def _turns_of(
+    run: str, planned: PlannedSession, evidence: Evidence, skipped: Mapping[TurnId, str]
+) -> Iterator[dict[str, Any]]:
+    session = planned.session
+    for turn in session.turns:
+        key = (session.session_id, turn.turn_id)
+        reason = planned.skipped.get(turn.turn_id) or skipped.get(key)
+        exchange = evidence.of("candidate").get(key)
+        request = exchange.request if exchange else {}
+        usage = exchange.response.usage if exchange else None
+        prompt = usage.prompt if usage else None
+        choice = request.get("tool_choice")
+        yield {
+            "run": run,
+            "session": session.session_id,
+            "turn": turn.turn_id,
+            "turn_index": turn.index,
+            "thread": None if turn.thread == "main" else turn.thread,
+            "context_tokens": prompt,
+            "context_band": None if prompt is None else band_of(prompt),
+            "tools": len(request.get("tools") or ()) if exchange else None,
+            "tool_choice": choice if isinstance(choice, str) or choice is None else "named",
+            "temperature": request.get("temperature"),
+            "max_tokens": request.get("max_tokens"),
+            "replayable": reason is None,
+            "skip_reason": reason,
+            "fidelity": turn.fidelity,
+        }

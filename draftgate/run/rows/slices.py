@@ -1,0 +1,42 @@
+"""Rows about the slices of a run."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from checks.slice_tests import SliceTest
+from draftgate.run.slicing import Slices
+
+
+def slice_rows(run: str, slices: Slices) -> Iterator[dict[str, Any]]:
+    """One row per slice that was judged."""
+    for one in slices.judged:
+        profile = slices.acceptance[one.slice]
+        yield {
+            "run": run,
+            "dimension": one.slice[0],
+            "slice": one.slice[1],
+            "verdict": one.verdict,
+            "turns": one.turns,
+            "sessions": one.sessions,
+            "errors": one.errors,
+            "tests": one.tests,
+            **_test("regret", "tokens", "regret_excess", one.rate),
+            **_test("tool", "tool_turns", "tool_difference", one.success),
+            "acceptance_length": profile.length,
+            "acceptance_difference": profile.difference.value,
+            "acceptance_low": profile.difference.low,
+            "acceptance_high": profile.difference.high,
+            "acceptance_change": profile.change,
+        }
+
+
+def _test(name: str, count: str, value: str, test: SliceTest | None) -> dict[str, Any]:
+    if test is None:
+        return {}
+    return {
+        count: test.n,
+        value: test.value,
+        f"{name}_limit": test.limit,
+        f"{name}_p": test.adjusted_p,
+        f"{name}_state": test.state,
+    }

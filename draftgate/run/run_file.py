@@ -1,0 +1,161 @@
+"""What was planned and what the servers said, kept beside the journals: `run.json`, `paths.json`.
+
+    run.json    {"run": "20261129-150300-7f3a", "version": "0.1.0", "started_at": "2026-…",
+                 "config": {…}, "sessions": 24, "turns": 96,
+                 "limits": [["s1", "t1", 1024], …], "too_long": [["s2", "t9", "the prompt has …"]]}
+    paths.json  {"baseline": [{"path": "baseline", "url": "http://…", "version": "0.32.0", …}], …}
+
+So that a later judgement knows which turns nobody answered, and a resumed run that it is the same
+one. Neither holds a secret: keys are named by their environment variable, values of `server.env`
+are left out, and what looks like a secret is replaced.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+from msgspec import Struct, ValidationError, convert, to_builtins
+
+from draftgate.config import Config
+from draftgate.run.folder import RunFolder
+from draftgate.run.plan import Plan
+from draftgate.version import VERSION
+from traces.capture_record import decode_json
+from traces.errors import ConfigError, InputError
+from traces.output import write_whole
+from traces.path_facts import PathFacts
+from traces.redaction import Redactor
+from traces.vllm_flags import without_secrets
+
+T = TypeVar("T")
+
+SAME = (
+    "run.max_tokens",
+    "run.seed",
+    "server.model",
+    "server.served_model_name",
+    "server.flags",
+    "server.env",
+    "baseline.flags",
+    "candidate.flags",
+    "candidate.speculative_config",
+)
+"""Keys that decide what the servers are and what they are sent: one run has one value of each."""
+
+FREE = ("run.output", "run.db", "run.report", "run.timeout_s", "server.start_timeout_s")
+"""Keys that change nothing a verdict rests on."""
+
+
+class RunFile(Struct, frozen=True):
+    """`run.json`. `limits` holds the `max_tokens` of every turn that fits the servers."""
+
+    run: str
+    version: str
+    started_at: str
+    config: dict[str, Any]
+    sessions: int
+    turns: int
+    limits: list[tuple[str, str, int]] = []
+    too_long: list[tuple[str, str, str]] = []
+
+
+def write_run(
+    folder: RunFolder,
+    config: Config,
+    plan: Plan,
+    started: datetime,
+    limits: Mapping[tuple[str, str], int],
+    too_long: Mapping[tuple[str, str], str],
+) -> None:
+    """Write `run.json`, again where more is known."""
+    file = RunFile(
+        run=folder.run,
+        version=VERSION,
+        started_at=started.isoformat(),
+        config=_shown(config),
+        sessions=len(plan.sessions),
+        turns=plan.turns,
+        limits=[(*turn, limit) for turn, limit in limits.items()],
+        too_long=[(*turn, reason) for turn, reason in too_long.items()],
+    )
+    _write(folder.plan, to_builtins(file))
+
+
+def read_run(folder: RunFolder) -> RunFile | None:
+    """What was planned; None where no gate has begun in this folder. Raises InputError."""
+    return _read(folder.plan, RunFile)
+
+
+def write_facts(folder: RunFolder, facts: Mapping[str, Sequence[PathFacts]]) -> None:
+    """Write `paths.json`."""
+    told = {path: [asdict(server) for server in servers] for path, servers in facts.items()}
+    _write(folder.paths, Redactor().value(told))
+
+
+def read_facts(folder: RunFolder) -> dict[str, list[PathFacts]]:
+    """What the servers of each path said; empty where it is not on file. Raises InputError."""
+    return _read(folder.paths, dict[str, list[PathFacts]]) or {}
+
+
+def changes_since(folder: RunFolder, config: Config) -> list[str]:
+    """What a resumed run is told otherwise than it was begun with, as notes.
+
+    Raises ConfigError where it would no longer be the same run.
+    """
+    begun = read_run(folder)
+    if begun is None:
+        return []
+    then, now = dict(_flat(begun.config)), dict(_flat(_shown(config)))
+    changed = [key for key in {**then, **now} if then.get(key) != now.get(key)]
+    words = {key: f"{key} was {_word(then, key)}, is {_word(now, key)}" for key in changed}
+    other = [words[key] for key in changed if _within(key, SAME)]
+    if other:
+        raise ConfigError(
+            f"{folder.root}: the run was begun with another configuration: {'; '.join(other)}",
+            "resume it with the configuration it was begun with, or begin a new run",
+        )
+    return [f"resumed: {words[key]}" for key in changed if not _within(key, FREE)]
+
+
+def _shown(config: Config) -> dict[str, Any]:
+    shown: dict[str, Any] = config.model_dump(mode="json")
+    shown["server"]["env"] = sorted(config.server.env)
+    for section in ("server", "baseline", "candidate"):
+        shown[section]["flags"] = list(without_secrets(shown[section]["flags"]))
+    redacted: dict[str, Any] = Redactor().value(shown)
+    return redacted
+
+
+def _flat(value: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    for key, inner in value.items():
+        if isinstance(inner, dict) and inner:
+            yield from _flat(inner, f"{before}{key}.")
+        else:
+            yield f"{before}{key}", inner
+
+
+def _within(key: str, names: Sequence[str]) -> bool:
+    return any(key == name or key.startswith(f"{name}.") for name in names)
+
+
+def _word(values: Mapping[str, Any], key: str) -> str:
+    return json.dumps(values[key], ensure_ascii=True)[:80] if key in values else "not set"
+
+
+def _write(file: Path, value: Any) -> None:
+    write_whole(file, json.dumps(value, indent=1) + "\n")
+
+
+def _read(file: Path, kind: type[T]) -> T | None:
+    if not file.exists():
+        return None
+    try:
+        return convert(decode_json(file.read_bytes()), kind)
+    except (ValidationError, ValueError, RecursionError) as error:
+        raise InputError(
+            f"{file}: is not what a gate writes there ({error!s:.200})",
+            "restore it from a copy, or take it away",
+        ) from None

@@ -1,0 +1,57 @@
+"""Turns at a temperature above 0, and the lists their law is rebuilt from.
+
+The baseline reads both paths' outputs of such a turn again, with as many of the best tokens listed
+at every place as a vLLM server allows by default. The baseline's own output is the noise floor: a
+law that it does not follow itself was not rebuilt rightly, and condemns nobody.
+"""
+
+from checks.law import TopLists
+from checks.request import is_greedy
+from checks.sampled_turn import SampledTurn, listed_tokens
+from checks.sampling import obstacles
+from draftgate.run.evidence import Evidence, Exchange
+from draftgate.run.turns import Answers, score_request
+from traces.score import ScoreRequest
+
+LISTED = 20
+"""vLLM's default of ``--max-logprobs``."""
+
+
+def sampled_pairs(evidence: Evidence) -> list[tuple[Exchange, Exchange]]:
+    """(candidate, baseline) of every sampled turn that both paths were sent."""
+    baseline = evidence.of("baseline")
+    return [
+        (exchange, baseline[turn])
+        for turn, exchange in evidence.of("candidate").items()
+        if turn in baseline and not is_greedy(exchange.request)
+    ]
+
+
+def sampled_requests(evidence: Evidence) -> list[ScoreRequest]:
+    """Both outputs of every sampled turn whose law can be rebuilt."""
+    found = [
+        score_request(exchange.response, 0)
+        for pair in sampled_pairs(evidence)
+        if not obstacles(pair[0].request)
+        for exchange in pair
+    ]
+    return [request for request in found if request is not None]
+
+
+def sampled_turns(evidence: Evidence, answers: Answers) -> list[SampledTurn]:
+    """Every sampled turn with the lists there are; without them it counts as not judged."""
+    return [
+        SampledTurn(
+            *candidate.turn,
+            candidate.request,
+            candidate=_lists(candidate, answers),
+            baseline=_lists(baseline, answers),
+        )
+        for candidate, baseline in sampled_pairs(evidence)
+    ]
+
+
+def _lists(exchange: Exchange, answers: Answers) -> TopLists | None:
+    request = score_request(exchange.response, 0)
+    score = None if request is None else answers.scores.get(request.digest)
+    return listed_tokens(score, exchange.response.token_ids or (), LISTED)

@@ -1,0 +1,70 @@
+"""Capturing one path alone, for a judgement made elsewhere or later."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from draftgate.config import Config
+from draftgate.progress import Reporter
+from draftgate.run.collection import Collector
+from draftgate.run.folder import RunFolder
+from draftgate.run.interruption import resumable
+from draftgate.run.paths import check_reachable, open_paths
+from draftgate.run.plan import Plan, make_plan
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """One captured path: turns answered (now or in an earlier part of the run), and not."""
+
+    run: str
+    path: str
+    journal: Path
+    answered: int
+    failed: int
+    too_long: int
+
+    def as_json(self) -> dict[str, Any]:
+        """The object ``draftgate replay --json`` prints."""
+        return {
+            "run": self.run,
+            "path": self.path,
+            "journal": str(self.journal),
+            "answered": self.answered,
+            "failed": self.failed,
+            "too_long": self.too_long,
+        }
+
+
+def replay_path(config: Config, name: str, reporter: Reporter, resume: str | None) -> Replayed:
+    """Replay the sessions of `config` through path `name`, arm ``main``."""
+    check_reachable(config, [name])
+    plan = make_plan(config)
+    output = Path(config.run.output)
+    folder = RunFolder.new(output) if resume is None else RunFolder.existing(output, resume)
+    with resumable(folder):
+        return _run(config, name, plan, folder, reporter)
+
+
+def _run(config: Config, name: str, plan: Plan, folder: RunFolder, reporter: Reporter) -> Replayed:
+    collector = Collector(config, folder, reporter)
+    with open_paths(config, [name], folder, reporter) as paths:
+        path = paths[name]
+        collector.facts(path)
+        fitted = collector.fit(path, plan.jobs)
+        limits = {
+            (job.session, job.turn): int(job.request["max_tokens"])
+            for session in fitted.sessions
+            for job in session
+        }
+        collector.warm_up(path)
+        collector.run_arm(path, "main", plan.jobs, limits, config.run.concurrency)
+    result = collector.results[name, "main"]
+    return Replayed(
+        run=folder.run,
+        path=name,
+        journal=folder.journal(name, "main"),
+        answered=result.sent + result.resumed,
+        failed=result.failed,
+        too_long=len(fitted.skipped),
+    )

@@ -1,0 +1,92 @@
+"""The slices of a run: which turns share a template, a tag, a tool, a context band; each judged."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from checks.behaviour import PairedOutcome
+from checks.findings import Finding
+from checks.greedy_turn import measure_turn
+from checks.profile_sums import ProfileSums
+from checks.slice_acceptance import BySession, SliceAcceptance, compare_slices
+from checks.slice_judgement import SliceJudgement, judge_slices
+from checks.slices import Slice, TurnId, turns_by_slice
+from draftgate.run.evidence import Exchange
+from draftgate.run.record import Record
+from traces.bands import band_of
+from traces.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Slices:
+    """Verdict and acceptance of every slice that is judged."""
+
+    judged: tuple[SliceJudgement, ...]
+    acceptance: Mapping[Slice, SliceAcceptance]
+
+
+def judge_run_slices(
+    record: Record,
+    sums: ProfileSums,
+    outcomes: Sequence[PairedOutcome],
+    findings: Sequence[Finding],
+) -> Slices:
+    """The slices of the main arm. `findings` are those of the whole run."""
+    config, greedy = record.config, record.greedy
+    assert greedy is not None
+    named = {turn: frozenset(names) for turn, names in _named(record)}
+    slices = turns_by_slice(named, config.policy.exceedance_sessions)
+    judged = judge_slices(
+        slices,
+        [measure_turn(turn) for turn in record.greedy_turns],
+        greedy,
+        outcomes,
+        findings,
+        config.policy,
+        config.run.seed,
+    )
+    profiled = dict(_profiles(slices, sums.by_session()))
+    whole = sums.by_session().get(("all", "all"), {})
+    return Slices(tuple(judged), compare_slices(profiled, whole, seed=config.run.seed))
+
+
+def _named(record: Record) -> Iterator[tuple[TurnId, list[Slice]]]:
+    sessions = {planned.session.session_id: planned.session for planned in record.plan.sessions}
+    baseline = record.evidence.of("baseline")
+    for turn, exchange in record.evidence.of("candidate").items():
+        session = sessions.get(turn[0])
+        yield (
+            turn,
+            [
+                *(() if session is None else _of_session(session)),
+                *_of_turn(exchange, baseline.get(turn)),
+            ],
+        )
+
+
+def _of_session(session: Session) -> Iterator[Slice]:
+    yield "template", session.system.name
+    for name, value in session.tags.items():
+        yield "tag", f"{name}={value}"
+
+
+def _of_turn(candidate: Exchange, baseline: Exchange | None) -> Iterator[Slice]:
+    """Its context band, and the tools the baseline calls in it, whatever the candidate calls."""
+    usage = candidate.response.usage
+    if usage is not None and usage.prompt is not None:
+        yield "context", band_of(usage.prompt)
+    if baseline is not None:
+        for name in {call.name for call in baseline.response.tool_calls if call.name}:
+            yield "tool", name
+
+
+def _profiles(
+    slices: Mapping[Slice, frozenset[TurnId]], sums: Mapping[Slice, BySession]
+) -> Iterator[tuple[Slice, BySession]]:
+    """Sums of every slice; a tag is one of sessions, so it has all of theirs."""
+    whole = sums.get(("all", "all"), {})
+    for name, turns in slices.items():
+        if name[0] == "tag":
+            sessions = {session for session, _ in turns}
+            yield name, {session: mine for session, mine in whole.items() if session in sessions}
+        else:
+            yield name, sums.get(name, {})

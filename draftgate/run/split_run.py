@@ -1,0 +1,64 @@
+"""What the cuts of a run's outputs showed, and how much was tried."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from checks import findings as f
+from checks.control_result import ControlResult
+from checks.findings import Finding, NotJudged
+from draftgate.run.split_case import SplitCases
+
+MOST_TOKENS = 2000
+"""Longer outputs are not cut."""
+
+CUT, UNFINISHED, TOO_LONG, NO_IDS = "cut", "unfinished", "too_long", "without_ids"
+OTHER, MALFORMED, FAULTY, LEFT_OUT = "not_reproduced", "malformed", "parser_faults", "left_out"
+"""What becomes of an output."""
+
+REASONS = {
+    UNFINISHED: "the output did not come to its end",
+    TOO_LONG: f"the output has more than {MOST_TOKENS} tokens",
+    NO_IDS: "the output's token ids were not on the wire",
+    OTHER: "the parsers known here do not give what the client got",
+    MALFORMED: "the model wrote what no parser takes",
+    LEFT_OUT: "beyond what is cut in one run",
+}
+"""Why an output was not cut."""
+
+
+@dataclass(slots=True)
+class SplitRun:
+    """`outputs` counts outputs by what became of them, `cuts` the parses that were held against
+    one token per delta. `unavailable` says why nothing could be tried, where that is so; `cases`
+    makes case files of the findings."""
+
+    parsers: str = ""
+    unavailable: str = ""
+    findings: list[Finding] = field(default_factory=list)
+    outputs: Counter[str] = field(default_factory=Counter)
+    cuts: int = 0
+    controls: tuple[ControlResult, ...] = ()
+    cases: SplitCases = field(default_factory=SplitCases)
+
+    @property
+    def not_judged(self) -> list[NotJudged]:
+        """Why nothing was tried, or which outputs were not cut."""
+        if self.unavailable:
+            return [NotJudged(f.SPLIT_VARIANT, self.unavailable)]
+        return [
+            NotJudged(f.SPLIT_VARIANT, f"{reason} ({self.outputs[name]} turns)")
+            for name, reason in REASONS.items()
+            if self.outputs[name]
+        ]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """For the counts of a run: ``{"split_cuts": 9120, "split_cut": 287, …}``."""
+        return {"split_cuts": self.cuts, **{f"split_{k}": n for k, n in self.outputs.items()}}
+
+    @property
+    def statements(self) -> list[str]:
+        """How much was tried, for the verdict's statement of what it could have seen."""
+        if not self.outputs[CUT]:
+            return []
+        return [f"{self.parsers} parsed {self.outputs[CUT]} outputs under {self.cuts:,} other cuts"]

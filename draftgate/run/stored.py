@@ -1,0 +1,69 @@
+"""A run that has ended already: its outcome from the store, and its report once more.
+
+So that a run that was killed after it was stored, and before its report was written, is mended by
+resuming it; nothing is sent or judged again.
+"""
+
+import json
+from pathlib import Path
+
+from checks.bounds import Bound
+from checks.control_result import ControlResult
+from checks.verdict import Verdict
+from draftgate.config import Config
+from draftgate.run.folder import RunFolder
+from draftgate.run.outcome import GateOutcome
+from reports.html import render_html
+from reports.store import Store
+from reports.summary import Row, Summary, read_summary
+from traces.output import write_whole
+
+
+def stored_outcome(config: Config, folder: RunFolder) -> GateOutcome | None:
+    """The outcome of the run in `folder`, its report written again; None where it has not ended."""
+    db = Path(config.run.db)
+    if not db.exists():
+        return None
+    with Store.open(db) as store:
+        if folder.run not in store.run_ids():
+            return None
+        summary = read_summary(store, folder.run)
+        report = report_file(config, folder)
+        write_whole(report, render_html(store, summary, folder=report.parent))
+    return GateOutcome(
+        run=folder.run,
+        verdict=verdict_of(summary),
+        codes=summary.codes,
+        counts=json.loads(summary.run["counts"]),
+        store=db,
+        report=report,
+        folder=folder.root,
+    )
+
+
+def report_file(config: Config, folder: RunFolder) -> Path:
+    """Where the HTML report of a run goes."""
+    return Path(config.run.report) if config.run.report else folder.report
+
+
+def verdict_of(summary: Summary) -> Verdict:
+    """The verdict as it was stored."""
+    run, bounds = summary.run, [_bound(row) for row in summary["bounds"]]
+    needed = [f"{b.name}: {b.needed}" for b in bounds if b.state == "inconclusive" and b.needed]
+    return Verdict(
+        verdict=run["verdict"],
+        reasons=tuple(run["reasons"]),
+        bounds=tuple(bounds),
+        controls=tuple(_control(row) for row in summary["controls"]),
+        power=(run["power"],) if run["power"] else (),
+        needed=tuple(needed),
+    )
+
+
+def _bound(row: Row) -> Bound:
+    return Bound(**{name: row[name] for name in Bound.__slots__})
+
+
+def _control(row: Row) -> ControlResult:
+    values = {name: row[name] for name in ControlResult.__slots__}
+    return ControlResult(**values | {"fired": tuple(row["fired"])})
