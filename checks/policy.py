@@ -148,9 +148,6 @@ class Policy(ConfigTable):
     acceptance_floor: Annotated[float, Field(ge=1)] | None = Field(
         None, description="least mean acceptance length; absent: none is demanded"
     )
-    min_drafts: int = Field(
-        100, ge=1, description="fewest drafts of a profile row before it is judged"
-    )
     severity: dict[str, Severity] = Field(
         default_factory=dict, description="severity of a finding code in place of its default"
     )

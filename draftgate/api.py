@@ -105,9 +105,9 @@ def judge(*journals: File, config: File | None = None) -> "GateOutcome":
 
         outcome = draftgate.judge("run/baseline-main-0.jsonl.zst", "run/candidate-main-0.jsonl.zst")
 
-    Other journals and scores that lie beside them are used too. `config` gives the policy. What
-    only a live baseline can tell counts as not judged. Raises DraftgateError where a file is
-    missing or damaged.
+    Other journals and scores that lie beside them are used too. `config` gives the policy; without
+    it, what the run was begun with. What only a live baseline can tell counts as not judged. Raises
+    DraftgateError where a file is missing or damaged.
     """
     from draftgate.run.offline import judge_journals
 

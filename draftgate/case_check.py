@@ -10,6 +10,7 @@ from checks.excerpt import printable
 from checks.findings import ERROR
 from checks.scenario import ScenarioJudgement, SplitJudge, judge_case, unknown_codes
 from traces.case import Case, read_case
+from traces.counted import counted
 from traces.errors import DraftgateError, InputError
 
 SUFFIX = ".json"
@@ -67,8 +68,8 @@ class CaseCheck:
         """One line of counts."""
         verdicts = [s.judgement.verdict for case in self.cases for s in case.scenarios]
         return (
-            f"{len(self.cases)} cases, {len(verdicts)} scenarios: {verdicts.count('fail')} fail, "
-            f"{verdicts.count('pass')} pass"
+            f"{counted(len(self.cases), 'case')}, {counted(len(verdicts), 'scenario')}: "
+            f"{verdicts.count('fail')} fail, {verdicts.count('pass')} pass"
         )
 
 

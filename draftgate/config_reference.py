@@ -3,7 +3,9 @@
 Run ``python -m draftgate.config_reference`` to print it; a test compares the page with this.
 """
 
-from typing import get_args
+import json
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -13,8 +15,17 @@ from draftgate.config import Config
 HEAD = """# Configuration: `draftgate.toml`
 
 Made by `python -m draftgate.config_reference`. An unknown key is an error that names the nearest
-valid one. A path is launched from `[server]` unless it names `urls`.
+valid one. A dash is the default of a key that may be absent. A path is launched from `[server]`
+unless it names `urls`.
 """
+
+KINDS = {
+    bool: "true or false",
+    int: "whole number",
+    float: "number",
+    str: "text",
+    Any: "any value",
+}
 
 
 def reference() -> str:
@@ -42,11 +53,33 @@ def _section(info: FieldInfo) -> tuple[type[BaseModel], bool]:
 
 
 def _row(key: str, field: FieldInfo) -> str:
-    kind = str(field.annotation).replace("typing.", "").replace("|", "or")
-    kind = kind.removeprefix("<class '").removesuffix("'>")
     default = field.get_default(call_default_factory=True)
-    shown = "required" if field.is_required() else f"`{default!r}`"
-    return f"| `{key}` | {kind} | {shown} | {field.description or ''} |"
+    shown = "required" if field.is_required() else _value(default)
+    return f"| `{key}` | {_kind(field.annotation)} | {shown} | {field.description or ''} |"
+
+
+def _kind(annotation: Any) -> str:
+    """A type as someone who writes TOML calls it: ``list of text``, ``auto, on or off``."""
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _kind(inner[0])
+    if origin is Literal:
+        names = [f"`{name}`" for name in inner]
+        return f"{', '.join(names[:-1])} or {names[-1]}"
+    if origin in (Union, UnionType):
+        return " or ".join(_kind(kind) for kind in inner if kind is not NoneType)
+    if origin is tuple:
+        return f"list of {_kind(inner[0])}"
+    if origin is dict:
+        return f"table of {_kind(inner[1])}"
+    return KINDS[annotation]
+
+
+def _value(default: Any) -> str:
+    """A default as TOML writes it; a dash where the key is absent."""
+    if default is None:
+        return "–"
+    return f"`{json.dumps(default, ensure_ascii=False)}`"
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from traces.counted import counted
+
 MAX_REASONS = 4
 
 
@@ -46,8 +48,9 @@ def _lines(report: Mapping[str, Any]) -> list[str]:
     total = {key: sum(f[key] for f in files) for key in ("sessions", "turns", "replayable")}
     warnings = sum(len(file["warnings"]) for file in files)
     lines = [
-        f"{len(files)} files, {total['sessions']} sessions, {total['turns']} turns, "
-        f"{total['replayable']} replayable, {warnings} warnings (see --json)"
+        f"{counted(len(files), 'file')}, {counted(total['sessions'], 'session')}, "
+        f"{counted(total['turns'], 'turn')}, {total['replayable']:,} replayable, "
+        f"{counted(warnings, 'warning')} (see --json)"
     ]
     if "sample" in report:
         sample = report["sample"]

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from traces.counted import counted
+
 MAX_NAMES = 8
 
 ROWS = (
@@ -26,7 +28,7 @@ def as_text(report: Mapping[str, Any]) -> str:
     blocks = ["\n".join(_file_lines(file)) for file in report["files"]]
     files = report["files"]
     turns, usable = (sum(file[key] for file in files) for key in ("turns", "replayable"))
-    blocks.append(f"{len(files)} files, {turns} turns, {usable} replayable")
+    blocks.append(f"{counted(len(files), 'file')}, {counted(turns, 'turn')}, {usable:,} replayable")
     if "sample" in report:
         sample = report["sample"]
         lines = [f"{len(sample['turns'])} of {sample['of']} turns drawn, seed {sample['seed']}"]
@@ -50,8 +52,9 @@ def _file_lines(file: Mapping[str, Any]) -> list[str]:
             return lines
     share = f"{file['replayable'] / file['turns']:.0%}" if file["turns"] else "n/a"
     lines.append(
-        f"  {file['sessions']} sessions, {file['turns']} turns, {file['replayable']} replayable "
-        f"({share}), {file['tool_calls']} tool calls, {file['rows']} rows"
+        f"  {counted(file['sessions'], 'session')}, {counted(file['turns'], 'turn')}, "
+        f"{file['replayable']:,} replayable ({share}), {counted(file['tool_calls'], 'tool call')}, "
+        f"{counted(file['rows'], 'row')}"
     )
     tokens = file["tokens"]
     about = "about " if tokens["estimated"] else ""

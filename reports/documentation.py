@@ -68,8 +68,9 @@ def _queries(store: Store, run: str, previous: str) -> Iterator[str]:
         rows = as_object(answer(store, name, run, 0, **runs))["rows"]
         yield f"### {name}\n\n{query.comment}\n\n    {command}\n"
         yield from _grid(("column", "meaning"), query.columns.items())
-        yield "Sample answer:\n" if rows else "Sample answer: no rows.\n"
+        yield f"No rows: {query.none}.\n"
         if rows:
+            yield "Sample answer:\n"
             yield from _grid(tuple(query.columns), (r.values() for r in rows[:MOST_ROWS]))
             if len(rows) > MOST_ROWS:
                 yield f"… and {len(rows) - MOST_ROWS} more rows.\n"

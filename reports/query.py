@@ -4,10 +4,12 @@
     -- boundary: what the token is part of
     select boundary, … from v_acceptance_by_boundary where run = $run …
 
-`$run` (and `$old`, `$new`) are filled in with run ids.
+`$run` (and `$old`, `$new`) are filled in with run ids. A last comment, ``none: …``, says what it
+means when there are no rows.
 """
 
 import difflib
+from dataclasses import replace
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
@@ -47,4 +49,5 @@ def answer(store: Store, name: str, run: str = "last", limit: int = 0, **runs: s
     missing = [p for p in ("old", "new") if f"${p}" in query.sql and p not in given]
     if missing:
         raise StoreError(f"query {name} needs two runs", "`draftgate compare OLD NEW`")
-    return ask(store, query.sql, {p: store.resolve(given[p]) for p in wanted}, limit)
+    asked = ask(store, query.sql, {p: store.resolve(given[p]) for p in wanted}, limit)
+    return replace(asked, none=query.none)

@@ -34,14 +34,20 @@ READING = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The rows of a query; `limit` is the number of rows kept where there were more, else None."""
+    """The rows of a query; `limit` is the number of rows kept where there were more, else None.
+
+    `none` is what it would mean that there are no rows, where that is known.
+    """
 
     rows: pa.Table
     limit: int | None = None
+    none: str = ""
 
     @property
     def notice(self) -> str | None:
         """What to tell the reader where rows are missing."""
+        if not self.rows.num_rows:
+            return f"no rows: {self.none}" if self.none else "no rows"
         if self.limit is None:
             return None
         return f"only the first {self.limit:,} rows are shown; --limit 0 shows all"

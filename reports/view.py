@@ -27,12 +27,16 @@ BORROWED = re.compile(r"(\w+) \.\.\. (\w+): as in (\w+)")
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """One view: its name, comment, column comments in order, and SELECT."""
+    """One view: its name, comment, column comments in order, and SELECT.
+
+    `none` is what it means that there are no rows (named queries have it).
+    """
 
     name: str
     comment: str
     columns: dict[str, str]
     sql: str
+    none: str = ""
 
 
 def views(folder: Traversable = FOLDER) -> list[View]:
@@ -89,7 +93,8 @@ def parse(name: str, text: str) -> View:
         else:
             comment.append(line)
     body = "\n".join(line for line in lines if not line.startswith("--"))
-    return View(name, " ".join(comment), columns, body.strip().rstrip(";"))
+    none = columns.pop("none", "")
+    return View(name, " ".join(comment), columns, body.strip().rstrip(";"), none)
 
 
 def statements() -> list[str]:

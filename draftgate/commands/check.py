@@ -14,7 +14,7 @@ JOURNAL = ".jsonl.zst"
     "-c",
     "--config",
     type=click.Path(path_type=Path),
-    help="Configuration whose policy judges journals.",
+    help="Configuration whose policy judges journals; default: that of their run.",
 )
 @click.option("-q", "--quiet", is_flag=True, help="Only the summary.")
 @click.option("--json", "as_json", is_flag=True, help="One machine-readable object on stdout.")

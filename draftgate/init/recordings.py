@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from traces.counted import counted
 from traces.importer import import_files
 from traces.inspection import inspect_file
 
@@ -25,7 +26,8 @@ class SeenSessions:
     def line(self) -> str:
         """For people."""
         return (
-            f"{self.sessions:,} sessions in {self.files:,} files, {self.replayable:,} of "
+            f"{counted(self.sessions, 'session')} in {counted(self.files, 'file')}, "
+            f"{self.replayable:,} of "
             f"{self.turns:,} turns can be replayed, about {self.output_tokens:,} output tokens, "
             f"longest prompt about {self.longest_prompt:,}"
         )

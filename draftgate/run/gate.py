@@ -39,6 +39,7 @@ from draftgate.run.small_kv import run_small_kv
 from draftgate.run.stored import stored_outcome
 from draftgate.run.verify_floor import measure_verify_floor, wants_verify_floor
 from reports.store import Store
+from traces.counted import counted
 
 
 def run_gate(config: Config, reporter: Reporter, resume: str | None = None) -> GateOutcome:
@@ -58,7 +59,8 @@ def run_gate(config: Config, reporter: Reporter, resume: str | None = None) -> G
     plan = make_plan(config)
     folder = _folder(config, resume)
     notes = changes_since(folder, config)
-    reporter.note(f"run {folder.run}: {len(plan.sessions)} sessions, {plan.turns} turns to replay")
+    sessions, turns = counted(len(plan.sessions), "session"), counted(plan.turns, "turn")
+    reporter.note(f"run {folder.run}: {sessions}, {turns} to replay")
     for note in notes:
         reporter.note(note)
     with resumable(folder):
@@ -138,7 +140,8 @@ def _ask(record: Record, questioner: Questioner, reporter: Reporter) -> None:
     turns = record.turns()
     judged = judge_greedy(turns, policy, seed)
     if judged.suspects:
-        reporter.note(f"baseline: asking about {len(judged.suspects)} tokens above the hard bound")
+        suspects = counted(len(judged.suspects), "token")
+        reporter.note(f"baseline: asking about {suspects} above the hard bound")
         questioner.ask_suspects(turns, judged.suspects, answers)
         turns = record.turns()
         judged = judge_greedy(turns, policy, seed)

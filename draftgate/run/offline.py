@@ -20,7 +20,7 @@ from draftgate.run.noise_tails import settle_noise_tails
 from draftgate.run.outcome import GateOutcome
 from draftgate.run.plan import Plan
 from draftgate.run.record import Record
-from draftgate.run.run_file import read_facts, read_run
+from draftgate.run.run_file import RunFile, begun_config, read_facts, read_run
 from draftgate.run.sampled import LISTED
 from replay.score_file import read_scores
 from traces.errors import InputError
@@ -34,15 +34,16 @@ def judge_journals(files: Sequence[Path], config_file: Path | None) -> GateOutco
     Raises InputError where a file is missing, or the captures of one path are not among them.
     What only a live baseline can tell (scores that are not on file) counts as not judged.
     """
-    config = _config(config_file)
     evidence = _evidence(files)
     folder = RunFolder(files[0].resolve().parent)
+    begun = _begun(files, evidence)
+    config = _config(config_file, begun)
     now = datetime.now(UTC)
     record = Record(config=config, plan=Plan(()), folder=folder, started=now, ended=now)
     record.evidence = evidence
     record.facts = {path: [PathFacts(path, "journal")] for path in ("baseline", "candidate")}
-    if len({file.resolve().parent for file in files}) == 1:
-        _know_the_run(record)
+    if begun is not None:
+        _know_the_run(record, begun)
     for scores in sorted({RunFolder(file.resolve().parent).scores for file in files}):
         if scores.exists():
             record.answers.scores |= (
@@ -74,13 +75,21 @@ def judge_journals(files: Sequence[Path], config_file: Path | None) -> GateOutco
     )
 
 
-def _know_the_run(record: Record) -> None:
-    """What the gate that took the journals wrote beside them of its plan and its servers."""
-    begun, facts = read_run(record.folder), read_facts(record.folder)
-    if begun is None or begun.run not in {exchange.key.run for exchange in record.evidence}:
-        return
+def _begun(files: Sequence[Path], evidence: Evidence) -> RunFile | None:
+    """What the gate that took all these journals wrote of its plan; None where they are of several
+    folders, or no gate's."""
+    folders = {file.resolve().parent for file in files}
+    begun = read_run(RunFolder(folders.pop())) if len(folders) == 1 else None
+    if begun is None or begun.run not in {exchange.key.run for exchange in evidence}:
+        return None
+    return begun
+
+
+def _know_the_run(record: Record, begun: RunFile) -> None:
+    """What was planned, and what the servers said, where that is on file."""
     record.limits = {(session, turn): limit for session, turn, limit in begun.limits}
     record.too_long = {(session, turn): reason for session, turn, reason in begun.too_long}
+    facts = read_facts(record.folder)
     if {"baseline", "candidate"} <= facts.keys():
         record.facts = dict(facts)
 
@@ -97,11 +106,13 @@ def torn_tails(files: Sequence[Path]) -> list[tuple[Path, int]]:
     return torn
 
 
-def _config(file: Path | None) -> Config:
-    """The given configuration; without one, the default policy over what the journals hold."""
+def _config(file: Path | None, begun: RunFile | None) -> Config:
+    """The given configuration; without one, that of the run; of no run, the default policy."""
     if file is not None:
         return read_config(file)
-    return Config.model_construct()
+    if begun is None:
+        return Config.model_construct()
+    return begun_config(begun)
 
 
 def _further(config: Config, evidence: Evidence) -> tuple[Arm, ...]:

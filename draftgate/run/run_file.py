@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 from msgspec import Struct, ValidationError, convert, to_builtins
 
 from draftgate.config import Config
+from draftgate.config_file import parse_config
 from draftgate.run.folder import RunFolder
 from draftgate.run.plan import Plan
 from draftgate.version import VERSION
@@ -87,6 +88,18 @@ def write_run(
 def read_run(folder: RunFolder) -> RunFile | None:
     """What was planned; None where no gate has begun in this folder. Raises InputError."""
     return _read(folder.plan, RunFile)
+
+
+def begun_config(begun: RunFile) -> Config:
+    """The configuration a run was begun with, but for what `run.json` does not hold.
+
+    Raises ConfigError where this version of draftgate does not know a key of it.
+    """
+    server = {**begun.config.get("server", {}), "env": {}}
+    try:
+        return parse_config({**begun.config, "server": server}, f"run {begun.run}, run.json")
+    except ConfigError as error:
+        raise ConfigError(str(error), "name a configuration with -c") from None
 
 
 def write_facts(folder: RunFolder, facts: Mapping[str, Sequence[PathFacts]]) -> None:

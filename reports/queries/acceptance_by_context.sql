@@ -5,6 +5,7 @@
 -- low: lower end of its 95% interval
 -- high: upper end of its 95% interval
 -- conditional: acceptance at each draft position
+-- none: the candidate reported no steps of its drafter (docs/limits.md)
 select context_band, steps, acceptance_length, low, high, conditional
 from v_acceptance_by_context
 where run = $run and path = 'candidate' and arm = 'main' order by context_band

@@ -5,6 +5,7 @@
 -- rate: conditional acceptance c_i, NULL where fewer than 100 were reached
 -- low: lower end of its 95% interval
 -- high: upper end of its 95% interval
+-- none: the candidate reported no steps of its drafter (docs/limits.md)
 select slice as boundary, position, reached, rate, low, high
 from v_acceptance_by_position
 where run = $run and path = 'candidate' and arm = 'main' and dimension in ('all', 'boundary')

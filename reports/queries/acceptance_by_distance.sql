@@ -4,6 +4,7 @@
 -- acceptance_length: 1 + sum(accepted) / sum(steps)
 -- low: lower end of its 95% interval
 -- high: upper end of its 95% interval
+-- none: the candidate reported no steps of its drafter (docs/limits.md)
 select distance, steps, acceptance_length, low, high
 from v_acceptance_by_distance
 where run = $run and path = 'candidate' and arm = 'main' order by distance

@@ -5,6 +5,7 @@
 -- low: lower end of its 95% interval
 -- high: upper end of its 95% interval
 -- sessions: sessions the steps come from
+-- none: the candidate reported no steps of its drafter (docs/limits.md)
 select template, steps, acceptance_length, low, high, sessions
 from v_acceptance_by_template
 where run = $run and path = 'candidate' and arm = 'main' order by acceptance_length, template

@@ -4,6 +4,7 @@
 -- acceptance_length: 1 + sum(accepted) / sum(steps)
 -- low: lower end of its 95% interval
 -- high: upper end of its 95% interval
+-- none: no tool call was written under a drafter that reported its steps
 select tool, steps, acceptance_length, low, high
 from v_acceptance_by_tool
 where run = $run and path = 'candidate' and arm = 'main' order by steps desc, tool

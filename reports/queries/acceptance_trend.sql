@@ -6,6 +6,7 @@
 -- acceptance_length: 1 + sum(accepted) / sum(steps)
 -- low: lower end of its 95% interval
 -- high: upper end of its 95% interval
+-- none: no run has a candidate that reported its steps
 select p.model, p.method, r.run, r.started_at, a.acceptance_length, a.low, a.high
 from v_acceptance a join runs r using (run)
 left join paths p on p.run = r.run and p.path = 'candidate'

@@ -4,6 +4,7 @@
 -- code: finding code
 -- runs: runs that show it
 -- findings: findings in all
+-- none: no run lost or damaged a call
 select p.tool_parser, p.vllm_version, f.code, count(distinct f.run) as runs, count(*) as findings
 from findings f join paths p on p.run = f.run and p.path = 'candidate'
 where not f.baseline_too and (f.code in ('TOOL_HEADER_MISSING', 'TOOL_INDEX_REUSED',

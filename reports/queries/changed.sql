@@ -6,6 +6,7 @@
 -- low: lower end of the difference's 95% interval
 -- high: upper end of the difference's 95% interval
 -- change: worse, better, changed, unclear or same
+-- none: nothing changed beyond noise, or no earlier run has this model and method
 select name, if(slice = dimension, slice, dimension || ' ' || slice) as slice, previous_value,
   value, low, high, change
 from v_regressions where run = $run and change <> 'same'

@@ -11,6 +11,7 @@
 -- change: worse, better or changed, where the interval excludes 0 even when widened for the number
 -- of quantities compared (Bonferroni); unclear where only the plain one does; same; NULL where
 -- there is no interval
+-- none: the two runs share no quantity
 with differences as (
   select n.name, n.dimension, n.slice, o.value as old, n.value as new,
     n.value - o.value as difference,

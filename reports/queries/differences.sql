@@ -3,5 +3,6 @@
 -- baseline: its value on the baseline
 -- candidate: its value on the candidate
 -- allowed: true where speculation explains it
+-- none: the two servers show no difference
 select field, baseline, candidate, allowed from path_differences where run = $run
 order by allowed, field

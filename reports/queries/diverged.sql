@@ -9,6 +9,7 @@
 -- regret: regret of the candidate's token, in nat
 -- recurs: deterministic or intermittent, by re-runs
 -- codes: codes of the findings about this turn
+-- none: no turn parted from the baseline
 select session, turn, fork_index, fork_kind, label, baseline_text, candidate_text, regret, recurs,
   codes
 from v_divergences where run = $run and comparison = 'candidate'

@@ -4,6 +4,7 @@
 -- first: conditional acceptance at position 0
 -- last: conditional acceptance at the deepest of them
 -- slope: slope of logit(c_i) over i; negative where deep positions are lost
+-- none: no context band has enough drafts at two depths
 select context_band, count(*) as positions, arg_min(rate, position) as first,
   arg_max(rate, position) as last, regr_slope(ln(rate / (1 - rate)), position) as slope
 from (

@@ -3,6 +3,7 @@
 -- steps: steps that drafted
 -- empty_share: share of steps with nothing accepted
 -- wasted_drafts: draft tokens proposed and thrown away
+-- none: the candidate reported no steps of its drafter (docs/limits.md)
 select boundary, steps, empty_share,
   (steps * (acceptance_length - 1) / nullif(draft_acceptance, 0)
     - steps * (acceptance_length - 1))::bigint as wasted_drafts

@@ -5,5 +5,6 @@
 -- turn: turn id
 -- message: what was seen
 -- case_file: file for `draftgate check`
+-- none: no check found anything
 select code, severity, session, turn, message, case_file
 from findings where run = $run order by severity, ordinal

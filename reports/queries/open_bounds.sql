@@ -6,5 +6,6 @@
 -- margin: what it is held against
 -- noise_floor: the same quantity of the baseline against itself
 -- needed: how much more data would decide
+-- none: every bound that applies lies inside its margin
 select name, state, value, high, margin, noise_floor, needed
 from bounds where run = $run and state in ('fail', 'inconclusive') order by ordinal

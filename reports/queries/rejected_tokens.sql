@@ -3,6 +3,7 @@
 -- text: the token that came instead
 -- rejected: times a draft was rejected there
 -- share: share of the times a draft reached this token
+-- none: no token was reached by 20 drafts
 select t.label, t.text, count(*) filter (not d.accepted) as rejected,
   count(*) filter (not d.accepted) / count(*) as share
 from (from draft_positions where run = $run and reached and arm = 'main' and path = 'candidate') d

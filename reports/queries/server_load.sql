@@ -7,6 +7,7 @@
 -- preemptions: requests preempted
 -- generated_tokens: tokens generated
 -- prefix_hit_share: share of looked-up prompt tokens that the prefix cache held
+-- none: the servers' /metrics were not read
 select path, arm, max_running, max_waiting, max_kv_cache_use, preemptions, generated_tokens,
   prefix_hit_share
 from v_server_load where run = $run order by arm, path

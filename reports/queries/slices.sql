@@ -10,6 +10,7 @@
 -- acceptance_low: lower end of its difference to the rest of the run, for all slices at once
 -- acceptance_high: upper end of that difference
 -- acceptance: lower, higher or alike, by that interval
+-- none: the run judged no slices
 select dimension, slice, verdict, turns, errors, regret_p, tool_p, acceptance_length, acceptance_low,
   acceptance_high, acceptance_change as acceptance
 from v_slices where run = $run

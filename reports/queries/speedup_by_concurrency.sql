@@ -9,6 +9,7 @@
 -- user_speedup: candidate / baseline output tokens per second and user
 -- break_even: concurrency at which the times per output token are equal, interpolated; NULL: the
 -- drafter pays at every concurrency measured, or only one was
+-- none: no arm ran at another concurrency (`draftgate gate --arms all`, docs/arms.md)
 select concurrency, in_flight, turns, tpot_speedup, low, high, state, user_speedup,
   (select value from metrics where run = $run and name = 'break_even_concurrency') as break_even
 from v_speedup_by_concurrency where run = $run order by concurrency, arm

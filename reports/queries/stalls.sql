@@ -5,6 +5,7 @@
 -- max_gap_ms: longest wait between two events, in ms
 -- chunks: events of the stream
 -- times_p99: how many times the baseline's 99th percentile that is
+-- none: no stream has times of its events
 select path, session, turn, max_gap_ms, chunks,
   max_gap_ms / (
     select quantile_cont(max_gap_ms, 0.99) from captures

@@ -8,5 +8,6 @@
 -- timeouts: given up for time
 -- client_errors: client or network errors
 -- unaligned: steps that do not reconcile with the tokens
+-- none: nothing was sent
 select path, arm, requests, ok, no_finish, no_done, timeouts, client_errors, unaligned
 from v_stream_integrity where run = $run order by path, arm

@@ -8,6 +8,7 @@
 -- low: lower end of the difference of the lengths, 95% over all boundaries together
 -- high: upper end of it
 -- change: lower, higher or alike, by that interval
+-- none: no arm ran with changed prompts (`draftgate gate --arms all`, docs/arms.md)
 select arm, changes, slice, main_length, changed_length, accepted_share, low, high, change
 from v_template_shift where run = $run and dimension in ('all', 'boundary')
 order by arm, dimension <> 'all', difference nulls last, slice

@@ -6,5 +6,6 @@
 -- errors: findings at severity error
 -- judged_tokens: candidate tokens judged
 -- method: speculative method
+-- none: the store holds no run
 select run, started_at, verdict, first_reason, errors, judged_tokens, method
 from v_verdict order by started_at desc, run desc limit 50

@@ -41,7 +41,7 @@ def test_endpoints_are_asked_what_they_are(here: Path, capsys: Capture) -> None:
         out, err = capsys.readouterr()
         assert err == ""
         assert out.splitlines() == [
-            "sessions: 3 sessions in 1 files, 6 of 6 turns can be replayed, about 12 output "
+            "sessions: 3 sessions in 1 file, 6 of 6 turns can be replayed, about 12 output "
             "tokens, longest prompt about 82",
             f"baseline: {baseline.url}: vLLM 0.32.0, model paper, context 16,384 tokens, "
             "no drafter",
@@ -64,7 +64,7 @@ def test_sessions_alone_are_enough(here: Path, capsys: Capture) -> None:
     assert err == ""
     assert "still to fill in: `baseline.urls` (or `server.model`), `candidate.urls`" in out
     text = (here / "draftgate.toml").read_text()
-    assert "# seen: 3 sessions in 1 files, 6 of 6 turns can be replayed" in text
+    assert "# seen: 3 sessions in 1 file, 6 of 6 turns can be replayed" in text
     data = tomllib.loads(text)
     assert data["run"] == {"sessions": ["sessions.jsonl"]}
     assert run(["doctor"]) == 2

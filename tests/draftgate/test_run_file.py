@@ -18,7 +18,15 @@ from draftgate.run.folder import RunFolder
 from draftgate.run.gate import run_gate
 from draftgate.run.offline import judge_journals
 from draftgate.run.plan import Plan
-from draftgate.run.run_file import changes_since, read_facts, read_run, write_run
+from draftgate.run.run_file import (
+    RunFile,
+    _shown,
+    begun_config,
+    changes_since,
+    read_facts,
+    read_run,
+    write_run,
+)
 from traces.errors import ConfigError, InputError, ServerError
 from traces.journal import JournalReader, JournalWriter
 
@@ -60,6 +68,35 @@ def test_a_gate_writes_its_plan_and_what_the_servers_said(tmp_path: Path) -> Non
     }
     assert facts["candidate"][0].models is not None
     assert facts["candidate"][0].observables is not None
+
+
+def test_journals_are_judged_by_the_policy_of_their_run(tmp_path: Path) -> None:
+    """A looser or stricter policy is part of what a run was: it need not be named again."""
+    with paper_paths(Faults(drafts=K)) as servers:
+        config = paper_config(tmp_path, servers)
+        strict = config.model_copy(
+            update={"policy": config.policy.model_copy(update={"acceptance_floor": 9.0})}
+        )
+        folder = RunFolder(run_gate(strict, SilentReporter()).folder)
+    own = {b.name: b for b in judge_journals(journals(folder), None).verdict.bounds}
+    assert own["mean_acceptance_length"].margin == 9.0
+    other = tmp_path / "other.toml"
+    other.write_text(
+        '[run]\nsessions = ["sessions.jsonl"]\n[baseline]\nurls = ["http://b"]\n'
+        '[candidate]\nurls = ["http://c"]\n[policy]\nacceptance_floor = 1.1\n'
+    )
+    named = {b.name: b for b in judge_journals(journals(folder), other).verdict.bounds}
+    assert named["mean_acceptance_length"].margin == 1.1
+
+
+def test_the_run_s_own_configuration_is_readable_whatever_was_left_out() -> None:
+    begun = RunFile("r", "0", "2026-01-01", _shown(config()), 1, 1)
+    assert begun_config(begun).server.env == {}
+    assert begun_config(begun).policy == config().policy
+    odd = RunFile("r", "0", "2026-01-01", {**_shown(config()), "polcy": {}}, 1, 1)
+    with pytest.raises(ConfigError, match=r"run r, run\.json: polcy: unknown key") as caught:
+        begun_config(odd)
+    assert "-c" in caught.value.fix
 
 
 def test_servers_that_differ_are_invalid_offline_too(tmp_path: Path) -> None:

@@ -255,7 +255,35 @@ def test_compare_ends_with_one_where_something_got_worse(draftgate: Draftgate) -
     assert code == 1
     assert out.startswith("good (pass) → bad (fail)\n  error GREEDY_DIVERGENCE: 0 → 1 findings\n")
     assert "worse" in out
-    code, out, _ = draftgate("compare", "good", "good", "--json")
-    found = json.loads(out)
+
+
+def test_compare_ends_with_zero_where_nothing_got_worse(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "draftgate.duckdb"
+    with Store.open(file, write=True) as store:
+        store.load(synthetic_run("monday", tokens=200))
+        store.load(synthetic_run("tuesday", tokens=200, day=1))
+    code = run(["compare", "monday", "--json", "--db", str(file)])
+    found = json.loads(capsys.readouterr().out)
+    assert (found["old"]["run"], found["new"]["run"]) == ("monday", "tuesday")
     assert (code, found["regressed"], found["codes"], found["set_up"]) == (0, False, [], [])
     assert {row["change"] for row in found["quantities"]} <= {"same", None}
+
+
+def test_a_question_without_rows_says_what_that_means(
+    draftgate: Draftgate, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    empty = tmp_path / "empty.duckdb"
+    Store.open(empty, write=True).close()
+    assert run(["query", "verdicts", "--db", str(empty)]) == 0
+    assert capsys.readouterr().err == "no rows: the store holds no run\n"
+    code, out, err = draftgate("sql", "from runs where run = 'none'", "--format", "csv")
+    assert (code, len(out.splitlines()), err) == (0, 1, "no rows\n")
+
+
+def test_the_last_run_alone_has_nothing_to_be_compared_with(draftgate: Draftgate) -> None:
+    code, out, err = draftgate("compare", "bad")
+    assert (code, out) == (2, "")
+    assert "bad is the last run, so there is none to put beside it" in err
+    assert "draftgate query verdicts" in err

@@ -1,7 +1,7 @@
 """Every verb as a person uses it: command lines, what they print, and how they end.
 
     $ draftgate check cases/seen.case.json --quiet
-    1 cases, 1 scenarios: 1 fail, 0 pass
+    1 case, 1 scenario: 1 fail, 0 pass
     [1]
 
 Lines of standard error begin with ``! ``. ``…`` stands for any characters of a line, a line ``…``

@@ -99,6 +99,7 @@ def test_every_named_query_answers_and_documents_its_columns(sealed: Store) -> N
     assert len(queries()) >= 20
     for name, query in queries().items():
         assert query.comment.endswith((".", "?", ")")), name
+        assert query.none, f"{name}.sql does not say what it means that there are no rows"
         given = {"old": "good", "new": "bad"} if name == "compare" else {}
         found = answer(sealed, name, "bad", **given)
         assert list(query.columns) == found.rows.column_names, name
