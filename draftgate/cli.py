@@ -10,6 +10,7 @@ for one machine-readable object on stdout; progress and logs go to stderr. An er
 import contextlib
 import importlib
 import json
+import logging
 import os
 import signal
 import sys
@@ -82,6 +83,8 @@ def group() -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code: 1 is always an answer (``fail``)."""
+    # Where vLLM is imported without a GPU it says that Triton is disabled: nothing to act upon.
+    logging.getLogger("vllm.triton_utils").setLevel(logging.ERROR)
     try:
         return _run(arguments)
     except ImportError as error:

@@ -38,6 +38,14 @@ OWN_ARMS = frozenset({"main", "aa", "plain", "verify", "candidate", "baseline"})
 """Names that the gate's own arms and comparisons have."""
 
 
+class Mendable(ValueError):
+    """A configuration that cannot be, and what to write instead."""
+
+    def __init__(self, problem: str, fix: str) -> None:
+        super().__init__(problem)
+        self.fix = fix
+
+
 class ArmSection(ConfigTable):
     """`[[arms]]`: a further arm: some of the turns again, on both paths, under another load."""
 
@@ -224,13 +232,21 @@ class Config(ConfigTable):
 
     @model_validator(mode="after")
     def _paths_are_reachable(self) -> "Config":
-        for name, path in (("baseline", self.baseline), ("candidate", self.candidate)):
-            if not path.urls and not self.server.model:
-                raise ValueError(
-                    f"[{name}] has no `urls` and [server] has no `model`: nothing to replay on"
-                )
+        paths = {"baseline": self.baseline, "candidate": self.candidate}
+        bare = [name for name, path in paths.items() if not path.urls]
+        if bare and not self.server.model:
+            raise Mendable(
+                f"{' and '.join(f'[{name}]' for name in bare)} without `urls`, [server] without "
+                "`model`: nothing to replay on",
+                f"name running servers in {' and '.join(f'`{name}.urls`' for name in bare)}, or in "
+                "`server.model` a model to launch vLLM with",
+            )
         if not self.candidate.urls and not self.candidate.speculative_config:
-            raise ValueError("[candidate] is launched but has no `speculative_config`")
+            raise Mendable(
+                "[candidate] is launched but has no `speculative_config`",
+                'say what drafts: speculative_config = { method = "eagle3", model = "…", '
+                "num_speculative_tokens = 3 }",
+            )
         if self.candidate.speculative_config.get("rejection_sample_method") == "synthetic":
             raise ValueError(
                 "[candidate] accepts drafts by decree (rejection_sample_method is synthetic), "

@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from draftgate.config import Config
+from draftgate.config import Config, Mendable
 from draftgate.overrides import Overrides
 from traces.errors import ConfigError
 
@@ -64,7 +64,9 @@ def _problem(error: dict[str, Any]) -> tuple[str, str]:
     if error["type"] == "model_type":
         return f"{where}: is no table", f"write it as `[{where}]`, with its keys below"
     if error["type"] != "extra_forbidden":
-        return f"{where}: {str(error['msg']).removeprefix('Value error, ')}", ""
+        cause = error.get("ctx", {}).get("error")
+        fix = cause.fix if isinstance(cause, Mendable) else ""
+        return f"{where}: {str(error['msg']).removeprefix('Value error, ')}", fix
     known = list(_names_at(location[:-1]))
     near = difflib.get_close_matches(location[-1], known, n=1, cutoff=0.5)
     fix = f"did you mean `{near[0]}`?" if near else f"known here: {', '.join(sorted(known))}"

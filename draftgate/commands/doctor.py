@@ -18,11 +18,15 @@ def command(file: Path | None, as_json: bool) -> int:
     """
     from draftgate.config import DEFAULT_FILE
     from draftgate.config_file import read_config
-    from draftgate.doctor import config_checks, machine_checks
+    from draftgate.doctor import Check, config_checks, machine_checks
+    from traces.errors import ConfigError
 
     checks = list(machine_checks())
     if file or DEFAULT_FILE.exists():
-        checks += config_checks(read_config(file or DEFAULT_FILE))
+        try:
+            checks += config_checks(read_config(file or DEFAULT_FILE))
+        except ConfigError as error:
+            checks.append(Check("configuration", "missing", str(error), error.fix))
     can_run = all(check.state != "missing" for check in checks)
     if as_json:
         click.echo(json.dumps({"can_run": can_run, "checks": [c.as_json() for c in checks]}))

@@ -46,10 +46,11 @@ def command(
 
     if name is None or show_list:
         return _listed({n: q.comment for n, q in queries().items()}, as_json or style == "json")
+    sql = find_query(name).sql
     if show_sql:
-        click.echo(find_query(name).sql)
+        click.echo(sql)
         return 0
-    if run is not None and "$run" not in find_query(name).sql:
+    if run is not None and "$run" not in sql:
         raise StoreError(f"query {name} is not about one run", "leave out --run")
     with open_sealed(db) as store:
         found = answer(store, name, run or "last", limit)
