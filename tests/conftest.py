@@ -17,6 +17,22 @@ pytest_plugins = ["pytester"]
 ROOT = Path(__file__).resolve().parent.parent
 
 
+VLLM = "vllm"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Workers share the files; those with real vLLM go to one of them, which begins with them.
+
+    A file stays whole, because its tests share servers and runs. vLLM takes all the cores there
+    are: two of them at a time would only wait for each other.
+    """
+    real = {item.path for item in items if item.get_closest_marker(VLLM)}
+    for item in items:
+        group = VLLM if item.path in real else str(item.path)
+        item.add_marker(pytest.mark.xdist_group(group))
+    items.sort(key=lambda item: item.path not in real)
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     """The repository root."""
