@@ -50,6 +50,6 @@ def sections() -> Iterator[type[BaseModel]]:
             yield field.annotation
 
 
-@pytest.mark.parametrize("section", set(sections()), ids=lambda section: section.__name__)
+@pytest.mark.parametrize("section", dict.fromkeys(sections()), ids=lambda section: section.__name__)
 def test_no_key_is_dead(root: Path, section: type[BaseModel]) -> None:
     assert set(section.model_fields) - read_attributes(root) == set()

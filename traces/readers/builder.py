@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from traces.counted import counted
 from traces.message import Message
 from traces.readers.intake import Intake
 from traces.readers.items import Answer
@@ -64,6 +65,10 @@ class SessionBuilder:
         """Something odd about this session; also entered in the account of the file."""
         self._warnings.append(SourceWarning(code=code, row=row, detail=detail))
         self.intake.ledger.warn(code, row, detail)
+
+    def left_out(self, row: int | None, parts: int) -> None:
+        """Parts of a row (messages, steps, calls) were none of the format."""
+        self.warn("parts_left_out", row, counted(parts, "part"))
 
     def toolset(self, tools: Sequence[Tool]) -> str:
         """Store tools that the source recorded; returns their name."""

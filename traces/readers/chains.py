@@ -97,6 +97,9 @@ def _add(
     answer.model = answer.model or exchange.model
     answer.facts |= exchange.facts
     output = None if exchange.answer is None else answer.message()
+    if exchange.left_out:
+        builder.left_out(exchange.row, exchange.left_out)
+        fidelity = "lossy"
     builder.turn(thread, answer, output, fidelity=fidelity)
 
 

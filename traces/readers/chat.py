@@ -45,23 +45,27 @@ class ChatReader:
     """Reads the messages of one conversation in order.
 
     It keeps the calls that still wait for a result, to pair results that name no call by position;
-    `guesses` counts the ids that were not in the message itself.
+    `guesses` counts the ids that were not in the message itself, `left_out` the messages and calls
+    that were none (no object, or of no known role).
     """
 
     blobs: BlobStore
     guesses: int = 0
+    left_out: int = 0
     _waiting: dict[str, Call] = field(default_factory=dict)
     _made: int = 0
 
     def items(self, messages: Any, rows: Rows = ()) -> list[Item]:
         """Every message of a list; what is no message is left out."""
-        return [item for message in mappings(messages) for item in self.message(message, rows)]
+        return [item for message in items(messages) for item in self.message(message, rows)]
 
-    def message(self, message: dict[str, Any], rows: Rows = ()) -> list[Item]:
+    def message(self, message: Any, rows: Rows = ()) -> list[Item]:
         """The items of one message: a response, or results followed by what was said."""
+        message = mapping(message)
         named = text(message.get("role")) or text(message.get("from"))
         role = ROLES.get(named) or ROLES.get(named.lower())
         if role is None:
+            self.left_out += 1
             return []
         content = message.get("content")
         if content is None:
@@ -87,7 +91,7 @@ class ChatReader:
                 add_reasoning(answer, block)
             else:
                 answer.parts += content_parts(block, self.blobs)
-        for call in mappings(message.get("tool_calls")):
+        for call in self.objects(message.get("tool_calls")):
             answer.calls.append(self._call(call))
         if isinstance(message.get("function_call"), dict) and not answer.calls:
             answer.calls.append(self._call(message["function_call"]))
@@ -97,6 +101,13 @@ class ChatReader:
             answer.state = "visible"
         self._waiting = {call.id: call for call in answer.calls}
         return answer
+
+    def objects(self, values: Any) -> list[dict[str, Any]]:
+        """The objects of a list, which may be missing; what is none is left out."""
+        found = mappings(values)
+        if values:
+            self.left_out += len(values) - len(found) if isinstance(values, list) else 1
+        return found
 
     def _share_gpt_call(self, content: Any, rows: Rows) -> Answer:
         from traces.readers.json_text import embedded

@@ -18,11 +18,12 @@ from traces.readers.items import Answer
 from traces.readers.json_text import embedded
 from traces.readers.reader import share
 from traces.readers.sample import Sample
-from traces.readers.shapes import items, mapping, mappings, text, text_or_none
+from traces.readers.shapes import items, mapping, text, text_or_none
 from traces.readers.tags import scalar_tags
 from traces.readers.tools import recorded_tools
 from traces.readers.transcript import add_thread
 from traces.session import Session
+from traces.turn import Fidelity
 
 COLUMNS = ("messages", "conversations", "conversation", "trajectory", "history")
 """Where a row keeps its messages; some data sets hold them as JSON in a string."""
@@ -35,16 +36,17 @@ TAG_COLUMNS = ("metadata", "_metadata", "tags")
 TAG_VALUES = ("instance_id", "resolved", "exit_status", "template", "task", "split")
 
 
-def row_messages(row: Any) -> list[dict[str, Any]]:
+def row_messages(row: Any) -> list[Any]:
     """The messages of a row, whatever its column is called; empty if it has none."""
     for column in COLUMNS:
-        messages = mappings(embedded(mapping(row).get(column)))
-        if messages and any(_is_message(message) for message in messages[:3]):
+        messages = items(embedded(mapping(row).get(column)))
+        if any(_is_message(message) for message in messages[:3]):
             return messages
     return []
 
 
-def _is_message(message: dict[str, Any]) -> bool:
+def _is_message(message: Any) -> bool:
+    message = mapping(message)
     role = text(message.get("role")) or text(message.get("from"))
     return role.lower() in ROLES
 
@@ -71,8 +73,11 @@ class ChatRows:
         """One session per row."""
         if self._is_bare_list(intake.source.sample):
             messages = [message for _, message in intake.source.rows()]
-            for row in range(1, len(messages) + 1):
-                intake.ledger.use(row)
+            for row, message in enumerate(messages, 1):
+                if _is_message(message):
+                    intake.ledger.use(row)
+                else:
+                    intake.ledger.skip(row, "no_message")
             yield self._session({"messages": messages}, messages, intake, None)
             return
         for row, value in intake.source.rows():
@@ -90,7 +95,7 @@ class ChatRows:
     def _session(
         self,
         row: dict[str, Any],
-        messages: list[dict[str, Any]],
+        messages: list[Any],
         intake: Intake,
         number: int | None,
     ) -> Session:
@@ -116,10 +121,13 @@ class ChatRows:
         for item in transcript:
             if isinstance(item, Answer):
                 item.toolset, item.model = toolset, item.model or model
-        thread = add_thread(builder, transcript, fidelity="exact")
+        if chat.left_out:
+            builder.left_out(number, chat.left_out)
+        fidelity: Fidelity = "lossy" if chat.left_out else "exact"
+        thread = add_thread(builder, transcript, fidelity=fidelity)
         if thread.mids and not isinstance(transcript[-1], Answer):
             is_request = "model" in row and bool(REQUEST_KEYS & row.keys())
             if is_request or not builder.turn_count:
                 asked = Answer(rows=(number or 1,), toolset=toolset, facts=request_facts(row))
-                builder.turn(thread, asked, None, fidelity="exact")
+                builder.turn(thread, asked, None, fidelity=fidelity)
         return builder.build()

@@ -15,6 +15,7 @@ from traces.message import Origin
 from traces.readers.chat import ChatReader
 from traces.readers.content import content_parts
 from traces.readers.items import Answer, Item, Result, Said
+from traces.readers.json_text import dump
 from traces.readers.payloads import Outcome
 from traces.readers.shapes import integer, mapping, number, text, text_or_none
 from traces.turn import Sampling, Times, Usage
@@ -59,13 +60,14 @@ class ClaudeRow(msgspec.Struct, gc=False):
 def read_row(number: int, row: dict[str, Any], chat: ChatReader) -> tuple[ClaudeRow, str | None]:
     """The reduced row, and the reason why it adds nothing to a prompt, if it does not."""
     thread = "main"
+    parent = row.get("parentUuid")
     caller = text(row["parent_tool_use_id"]) if "parent_tool_use_id" in row else ""
     if caller or row.get("isSidechain") is True:
         thread = f"sidechain:{text(row.get('agentId')) or caller}"
     reduced = ClaudeRow(
         number,
         text_or_none(row.get("uuid")),
-        text_or_none(row.get("parentUuid")),
+        parent if parent is None or isinstance(parent, str) else dump(parent),
         "parentUuid" in row,
         text_or_none(row["sessionId"] if "sessionId" in row else row.get("session_id")),
         thread,

@@ -11,15 +11,15 @@ from collections.abc import Iterable
 from typing import Any
 
 from traces.readers.items import Answer, Item
-from traces.readers.shapes import mappings
+from traces.readers.shapes import mapping, mappings
 
 
-def uses_call_parts(messages: Iterable[dict[str, Any]]) -> bool:
+def uses_call_parts(messages: Iterable[Any]) -> bool:
     """Whether calls or results are content parts of type ``tool_call`` or ``tool_output``."""
     return any(
         part.get("type") in ("tool_call", "tool_output")
         for message in messages
-        for part in mappings(message.get("content"))
+        for part in mappings(mapping(message).get("content"))
     )
 
 

@@ -20,7 +20,7 @@ class Exchange:
     """`prompt` is what was sent, `answer` what came back (None if it was not kept).
 
     `session` is an id that the log gives to what belongs together, if any; `facts` are fields of
-    the turn that the request itself gives.
+    the turn that the request itself gives. `left_out` counts what of them could not be read.
     """
 
     prompt: list[Told]
@@ -31,6 +31,7 @@ class Exchange:
     tags: dict[str, str] = field(default_factory=dict)
     model: str | None = None
     facts: dict[str, Any] = field(default_factory=dict)
+    left_out: int = 0
 
 
 def is_request(body: dict[str, Any]) -> bool:
@@ -82,13 +83,17 @@ def _chat(
     message = mapping(choice.get("message"))
     if not message and isinstance(answer.get("content"), list | str):
         message = {"content": answer["content"]}
-    if not message:
-        return Exchange(prompt, None, body.get("tools", body.get("functions")), row)
-    found = ChatReader(prompts.blobs).message({**message, "role": "assistant"}, (row,))[0]
-    assert isinstance(found, Answer)
-    reason = text(choice.get("finish_reason")) or text(answer.get("stop_reason"))
-    found.finish_reason = FINISH.get(reason, reason) or None
-    return Exchange(prompt, found, body.get("tools", body.get("functions")), row)
+    exchange = Exchange(prompt, None, body.get("tools", body.get("functions")), row)
+    exchange.left_out = prompts.left_out
+    if message:
+        chat = ChatReader(prompts.blobs)
+        found = chat.message({**message, "role": "assistant"}, (row,))[0]
+        assert isinstance(found, Answer)
+        reason = text(choice.get("finish_reason")) or text(answer.get("stop_reason"))
+        found.finish_reason = FINISH.get(reason, reason) or None
+        exchange.answer = found
+        exchange.left_out += chat.left_out
+    return exchange
 
 
 def _responses(
@@ -99,10 +104,10 @@ def _responses(
         sent.said(Said("system", content_parts(body["instructions"], blobs), "harness", (row,)))
     if isinstance(body.get("input"), str):
         sent.said(Said("user", content_parts(body["input"], blobs), "human", (row,)))
-    for item in mappings(body.get("input")):
+    for item in items(body.get("input")):
         sent.add(item, (row,))
     came = ResponsesReader(blobs)
-    for item in mappings(answer.get("output")):
+    for item in items(answer.get("output")):
         came.add(item, (row,))
         came.closed = came.answer is None
     found = came.answer
@@ -111,7 +116,8 @@ def _responses(
         if mapping(answer.get("incomplete_details")):
             found.finish_reason = "length"
     prompt = [entry for item in sent.transcript for entry in told(item)]
-    return Exchange(prompt, found, items(body.get("tools")), row)
+    left_out = sent.left_out + came.left_out
+    return Exchange(prompt, found, items(body.get("tools")), row, left_out=left_out)
 
 
 def tool_choice_of(choice: Any) -> str | dict[str, Any] | None:

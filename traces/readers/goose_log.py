@@ -49,6 +49,8 @@ class GooseLog(Log):
         row = message_of(row)
         if "role" not in row:
             return self._describe(row)
+        if row["role"] not in ("user", "assistant"):
+            return "no_role"
         if metadata.get("agentVisible") is False and number > self.last_compaction:
             return "hidden_from_the_model"
         blocks = mappings(row.get("content"))

@@ -72,6 +72,7 @@ class _KimiLog(Log):
                     if isinstance(item, Said):
                         item.origin = "harness"
             self.transcript += found
+            return None if found else "no_message"
         elif kind == "context.append_loop_event":
             return self._event(number, mapping(row.get("event")))
         elif kind == "context.apply_compaction":

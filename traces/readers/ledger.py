@@ -1,5 +1,6 @@
 """Every row of a source is used, or counted with the reason why not: none is lost."""
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -7,6 +8,10 @@ from traces.session import SourceWarning
 
 MAX_WARNINGS_PER_CODE = 20
 """Beyond this many of one code in a file, warnings are only counted."""
+
+MAX_REASON = 60
+UNPLAIN = re.compile(r"[^\w.:/-]+")
+"""Reasons can name what stands in the file, such as the type of a row."""
 
 _OPEN, _USED = 0, 1
 _MORE_ROWS = 4096
@@ -36,13 +41,17 @@ class Ledger:
         self._state[row - 1] = _USED
 
     def skip(self, row: int, reason: str) -> None:
-        """The row is not part of any session, for a reason given as a short word."""
+        """The row is not part of any session, for a reason given as a short word.
+
+        What is long or strange in it is cut off or replaced.
+        """
         if row > self.rows:
             self.see(row)
         if self._state[row - 1] == _USED:
             return
         code = self._reasons.get(reason)
         if code is None:
+            reason = UNPLAIN.sub("_", reason[:MAX_REASON])
             full = len(self._reasons) == 255
             code = self._reasons.setdefault("other" if full else reason, len(self._reasons))
         self._state[row - 1] = code

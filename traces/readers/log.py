@@ -36,11 +36,15 @@ class Log:
         """Take all rows, keep the account, and yield the session if it has a turn."""
         ledger = self.builder.intake.ledger
         for number, value in rows:
+            before = self.chat.left_out
             reason = self.take(number, value) if isinstance(value, dict) else "not_an_object"
-            if reason is None:
-                ledger.use(number)
-            else:
+            if reason is not None:
                 ledger.skip(number, reason)
+                continue
+            ledger.use(number)
+            if self.chat.left_out > before:
+                self.builder.left_out(number, self.chat.left_out - before)
+                self.fidelity = "lossy"
         self.finish()
         add_thread(self.builder, self.transcript, fidelity=self.fidelity)
         if self.builder.turn_count:

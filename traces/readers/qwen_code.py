@@ -71,6 +71,8 @@ class _QwenLog(Log):
             return f"{kind}_{text(row.get('subtype'))}" if row.get("subtype") else kind or "no_type"
         if uuid not in self.path:
             return "abandoned_branch"
+        if row["message"].get("role") not in ("user", "model"):
+            return "no_role"
         found: list[Item] = self._contents.read(
             {**row["message"], "parts": items(row["message"]["parts"])}, (number,)
         )

@@ -11,7 +11,7 @@ from traces.blobs import BlobStore
 from traces.message import Message
 from traces.readers.chat import ChatReader
 from traces.readers.items import Answer, Item, Replaced, Result, Said
-from traces.readers.shapes import mappings
+from traces.readers.shapes import items
 
 MAX_REMEMBERED = 64_000_000
 """Bytes of JSON by which messages are known again; beyond them all are forgotten."""
@@ -41,9 +41,13 @@ def told(item: Item) -> list[Told]:
 
 @dataclass(slots=True)
 class PromptReader:
-    """Reads the messages of one prompt after the other."""
+    """Reads the messages of one prompt after the other.
+
+    `left_out` counts the messages and calls of the last prompt that were none.
+    """
 
     blobs: BlobStore
+    left_out: int = 0
     _known: dict[bytes, list[Told]] = field(default_factory=dict)
     _size: int = 0
 
@@ -51,7 +55,7 @@ class PromptReader:
         """The messages of a list; what is no message is left out."""
         chat = ChatReader(self.blobs)
         prompt: list[Told] = []
-        for message in mappings(messages):
+        for message in items(messages):
             name = _name(message)
             known = self._known.get(name)
             if known is None:
@@ -60,14 +64,13 @@ class PromptReader:
                 for entry in known:
                     chat.passed(entry.item)
             prompt += known
+        self.left_out = chat.left_out
         return prompt
 
-    def _first(
-        self, message: dict[str, Any], name: bytes, chat: ChatReader, row: int
-    ) -> list[Told]:
-        guesses = chat.guesses
+    def _first(self, message: Any, name: bytes, chat: ChatReader, row: int) -> list[Told]:
+        before = chat.guesses, chat.left_out
         read = [entry for item in chat.message(message, (row,)) for entry in told(item)]
-        if name and chat.guesses == guesses:
+        if name and (chat.guesses, chat.left_out) == before:
             self._size += len(name)
             if self._size > MAX_REMEMBERED:
                 self._known.clear()
@@ -76,7 +79,7 @@ class PromptReader:
         return read
 
 
-def _name(message: dict[str, Any]) -> bytes:
+def _name(message: Any) -> bytes:
     try:
         return orjson.dumps(message)
     except TypeError:

@@ -47,17 +47,26 @@ WALL_TIME = re.compile(r"^Wall time: ([\d.]+) seconds", re.MULTILINE)
 
 @dataclass(slots=True)
 class ResponsesReader:
-    """Takes items in order. `close` ends a response from outside, such as a token count does."""
+    """Takes items in order. `close` ends a response from outside, such as a token count does.
+
+    `left_out` counts items of no known type.
+    """
 
     blobs: BlobStore
+    left_out: int = 0
     transcript: list[Item] = field(default_factory=list)
     answer: Answer | None = None
     closed: bool = True
     _waiting: dict[str, None] = field(default_factory=dict)
     _made: int = 0
 
-    def add(self, item: dict[str, Any], rows: Rows = (), at: str | None = None) -> bool:
+    def add(self, item: Any, rows: Rows = (), at: str | None = None) -> bool:
         """Take one item; False if it is of no known type."""
+        known = isinstance(item, dict) and self._take(item, rows, at)
+        self.left_out += not known
+        return known
+
+    def _take(self, item: dict[str, Any], rows: Rows, at: str | None) -> bool:
         kind = text(item.get("type")) or ("message" if "role" in item else "")
         if kind == "message":
             return self._message(item, rows)
