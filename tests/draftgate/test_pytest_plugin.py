@@ -227,7 +227,7 @@ def test_inconclusive_is_an_outcome_of_its_own(
     journals = f"--draftgate-journals={runs / 'sound'}"
     result = pytester.runpytest("-rs", journals, f"--draftgate-inconclusive={way}")
     assert result.ret == code
-    result.stdout.fnmatch_lines(["*more sessions*" if way != "skip" else "*inconclusive: run*"])
+    result.stdout.fnmatch_lines(["*more turns*" if way != "skip" else "*inconclusive: run*"])
     result.stdout.fnmatch_lines([summary])
 
 
