@@ -4,7 +4,7 @@ Exit codes: 0 pass, 1 fail, 2 invalid or could not run, 3 inconclusive. Every ve
 for one machine-readable object on stdout; progress and logs go to stderr. An error is one message:
 
     error: sessions/a.jsonl: no known session format matches
-    fix: see `draftgate inspect FILE` for what was tried, or convert it to chat messages
+    fix: write each conversation as a line {"messages": [{"role": "user", "content": "…"}, …]}
 """
 
 import contextlib

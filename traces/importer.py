@@ -28,6 +28,7 @@ UNFORESEEN = (TypeError, ValueError, LookupError, AttributeError, RecursionError
 """Recordings are hostile input: what a reader did not foresee costs the rest of one file, is told
 with the file's name, and never ends an import. Tests hold that no known file comes to this."""
 
+CONVERT = 'write each conversation as a line {"messages": [{"role": "user", "content": "…"}, …]}'
 REPORT_IT = "leave the file out, or convert it to chat rows; a report of its shape would help"
 
 
@@ -145,15 +146,21 @@ def _imported(
     if reader is None:
         empty = not source.head.strip()
         why = "the file is empty" if empty else "no known session format matches"
-        fix = "see `draftgate inspect FILE` for what was tried, or convert it to chat messages"
         return ImportedFile(
-            file.name, None, iter(()), source.ledger, scores=scores, reason=why, fix=fix
+            file.name, None, iter(()), source.ledger, scores=scores, reason=why, fix=_fix(scores)
         )
     imported = ImportedFile(file.name, reader.format, iter(()), source.ledger, scores=scores)
     imported.reason = reader.unsupported
     intake = Intake(source, reader.format, blobs, tags)
     imported.sessions = _counted(imported, reader, intake, ids)
     return imported
+
+
+def _fix(scores: Mapping[str, float]) -> str:
+    """What to do with a file of no known format; some rows may look like one."""
+    near = max(scores, key=lambda name: scores[name], default=None)
+    forced = f"read it with --format {near}, or " if near else ""
+    return forced + CONVERT
 
 
 def _counted(

@@ -52,7 +52,7 @@ class Redactor:
             return self(value)
         if isinstance(value, dict):
             return {self(str(key)): self.value(inner) for key, inner in value.items()}
-        if isinstance(value, list):
+        if isinstance(value, list | tuple):
             return [self.value(inner) for inner in value]
         return value
 

@@ -1,19 +1,23 @@
 """Reading and writing canonical session files (``sessions.jsonl``)."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
 import msgspec
 
+from traces.counted import counted
 from traces.errors import InputError
 from traces.message import Message
 from traces.output import whole_file
 from traces.record import json_line
-from traces.session import Header, Session
+from traces.session import Header, Session, Stats
+from traces.session_flaw import flaw_of
 from traces.turn import Turn
 
 Line = Header | Message | Turn
+ANEW = "write the file anew with `draftgate import FILES -o sessions.jsonl`"
 _LINE = msgspec.json.Decoder(Line)
 
 
@@ -53,6 +57,40 @@ def read_sessions(file: Path) -> Iterator[Session]:
 
 def parse_sessions(lines: Iterable[bytes] | IO[bytes], name: str) -> Iterator[Session]:
     """`read_sessions` over lines already open; `name` is used in messages."""
+    for found in stretches(lines):
+        for row, what in found.bad:
+            raise InputError(f"{name}: line {row} is not a canonical session record: {what}", ANEW)
+        if found.session is None:
+            raise InputError(
+                f"{name}: the session from line {found.rows[0]} on is damaged: {found.flaw}", ANEW
+            )
+        if found.missing:
+            raise InputError(
+                f"{name}: the session from line {found.rows[0]} on lacks "
+                f"{counted(found.missing, 'turn')}",
+                ANEW,
+            )
+        yield found.session
+
+
+@dataclass(slots=True)
+class Stretch:
+    """The lines of one session, by number. `bad` are those that are no record, and why.
+
+    `session` is what the others make, None if they do not fit together: `flaw` says what is wrong.
+    `missing` turns are named by its header and are not there.
+    """
+
+    rows: list[int] = field(default_factory=list)
+    bad: list[tuple[int, str]] = field(default_factory=list)
+    session: Session | None = None
+    missing: int = 0
+    flaw: str | None = None
+
+
+def stretches(lines: Iterable[bytes] | IO[bytes]) -> Iterator[Stretch]:
+    """The stretches of a session file, one at a time in memory; they raise nothing."""
+    found = Stretch()
     header: Header | None = None
     messages: dict[str, Message] = {}
     turns: list[Turn] = []
@@ -60,21 +98,48 @@ def parse_sessions(lines: Iterable[bytes] | IO[bytes], name: str) -> Iterator[Se
         if not line.strip():
             continue
         try:
-            record = _LINE.decode(line)
-            if isinstance(record, Header):
-                if header is not None:
-                    yield header.session(messages, turns)
-                header, messages, turns = record, {}, []
-            elif header is None:
-                raise ValueError("a session header must come first")
-            elif isinstance(record, Message):
+            record: Line = _LINE.decode(line)
+        except (ValueError, RecursionError) as error:
+            found.bad.append((number, str(error)))
+            continue
+        if isinstance(record, Header):
+            if found.rows or found.bad:
+                yield _settled(found, header, messages, turns)
+            found, header, messages, turns = Stretch([number]), record, {}, []
+        elif header is None:
+            found.bad.append((number, "a session header must come first"))
+        else:
+            found.rows.append(number)
+            if isinstance(record, Message):
                 messages[record.mid] = record
             else:
                 turns.append(record)
-        except ValueError as error:
-            raise InputError(
-                f"{name}: line {number} is not a canonical session record: {error}",
-                "write the file anew with `draftgate import FILES -o sessions.jsonl`",
-            ) from error
-    if header is not None:
-        yield header.session(messages, turns)
+    if found.rows or found.bad:
+        yield _settled(found, header, messages, turns)
+
+
+def _settled(
+    found: Stretch, header: Header | None, messages: dict[str, Message], turns: list[Turn]
+) -> Stretch:
+    if header is None:
+        found.flaw = "it has no header"
+        return found
+    session = header.session(messages, turns)
+    found.flaw = flaw_of(session)
+    found.missing = max(0, header.stats.turns - len(turns))
+    if found.flaw is None and found.missing and not turns:
+        found.flaw = "its turns are missing"
+    if found.flaw is None:
+        found.session = session.replaced(stats=_counted_anew(session))
+    return found
+
+
+def _counted_anew(session: Session) -> Stats:
+    """The counts of a session as it was read, which may lack lines."""
+    outputs = [session.output(turn) for turn in session.turns]
+    return session.stats.replaced(
+        turns=len(session.turns),
+        replayable=sum(turn.replayable for turn in session.turns),
+        tool_calls=sum(len(output.tool_calls) for output in outputs if output),
+        messages=len(session.messages),
+    )

@@ -115,7 +115,8 @@ def _skip_reason(turn: Turn, *, full: bool) -> str | None:
 
 def _nothing(files: list[ImportedFile], plan: Plan) -> InputError:
     reasons = ", ".join(f"{reason}: {n}" for reason, n in (plan.skipped + plan.unread).items())
-    names = ", ".join(str(file.file) for file in files[:5]) or "no file"
+    named = (f"{file.file}: {file.reason}" if file.reason else file.file for file in files[:5])
+    names = ", ".join(named) or "no file"
     return InputError(
         f"no turn can be replayed ({names}{'; ' + reasons if reasons else ''})",
         "`draftgate inspect FILES` shows what is in them",

@@ -20,6 +20,7 @@ from traces.readers.tags import scalar_tags
 from traces.readers.tools import recorded_tools
 from traces.readers.transcript import add_thread
 from traces.session import Session
+from traces.turn import Fidelity
 
 
 class Adp:
@@ -38,7 +39,8 @@ class Adp:
         """One session per row."""
         for number, value in intake.source.rows():
             row = mapping(value)
-            content = mappings(row.get("content"))
+            steps = items(row.get("content"))
+            content = [step for step in mappings(steps) if _is_step(step)]
             if not content:
                 intake.ledger.skip(number, "no_content")
                 continue
@@ -48,9 +50,16 @@ class Adp:
             builder.tags = scalar_tags({"resolved": details.get("resolved")})
             definitions = items(embedded(details.get("tools")))
             toolset = builder.toolset(recorded_tools(definitions)) if definitions else None
-            add_thread(builder, _transcript(content, number, toolset, intake))
+            if len(content) < len(steps):
+                builder.left_out(number, len(steps) - len(content))
+            fidelity: Fidelity = "lossy" if len(content) < len(steps) else "rebuilt"
+            add_thread(builder, _transcript(content, number, toolset, intake), fidelity=fidelity)
             if builder.turn_count:
                 yield builder.build()
+
+
+def _is_step(step: dict[str, Any]) -> bool:
+    return text(step.get("class_")).endswith(("_action", "_observation"))
 
 
 def _transcript(

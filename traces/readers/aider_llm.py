@@ -94,6 +94,8 @@ def _exchanges(intake: Intake) -> Iterator[Exchange]:
             sent.answer = answer
             yield sent
             sent = None
+        else:
+            intake.ledger.warn("answer_without_prompt", block.row)
     if sent is not None:
         yield sent
 

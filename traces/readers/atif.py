@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from traces.message import Origin, Role
 from traces.readers.arguments import tool_call
 from traces.readers.builder import SessionBuilder
+from traces.readers.chat import ChatReader
 from traces.readers.content import content_parts
 from traces.readers.intake import Intake
 from traces.readers.items import Answer, Item, Result, Said
@@ -60,8 +61,9 @@ class Atif:
         definitions = items(agent.get("tool_definitions"))
         toolset = builder.toolset(recorded_tools(definitions)) if definitions else None
         transcript: list[Item] = []
-        for step in mappings(row.get("steps")):
-            for item in _step_items(step, number, builder):
+        chat = ChatReader(intake.blobs)
+        for step in items(row.get("steps")):
+            for item in _step_items(mapping(step), number, chat):
                 if isinstance(item, Answer):
                     item.model = item.model or text_or_none(agent.get("model_name"))
                     item.toolset = toolset
@@ -69,7 +71,9 @@ class Atif:
         builder.started_at = next(
             (s["timestamp"] for s in mappings(row.get("steps")) if text(s.get("timestamp"))), None
         )
-        add_thread(builder, transcript)
+        if chat.left_out:
+            builder.left_out(number, chat.left_out)
+        add_thread(builder, transcript, fidelity="lossy" if chat.left_out else "rebuilt")
         session = builder.build()
         if session.turns:
             yield session
@@ -83,19 +87,22 @@ def _is_trajectory(row: dict[str, Any]) -> bool:
     return named and isinstance(row.get("steps"), list) and isinstance(row.get("agent"), dict)
 
 
-def _step_items(step: dict[str, Any], number: int, builder: SessionBuilder) -> list[Item]:
-    blobs, rows = builder.intake.blobs, (number,)
+def _step_items(step: dict[str, Any], number: int, chat: ChatReader) -> list[Item]:
+    blobs, rows = chat.blobs, (number,)
     source = step.get("source")
+    if source not in ("system", "user", "agent"):
+        chat.left_out += 1
+        return []
     parts = content_parts(step.get("message"), blobs)
     if source != "agent":
         role: Role = "system" if source == "system" else "user"
         origin: Origin = "harness" if source == "system" else "human"
         said = Said(role, parts, origin, rows)
-        return [said, *_results(step, [], number, builder)]
+        return [said, *_results(step, [], number, chat)]
     answer = Answer(parts=parts, rows=rows)
     answer.calls = [
         tool_call(call.get("tool_call_id"), call.get("function_name"), call.get("arguments"))
-        for call in mappings(step.get("tool_calls"))
+        for call in chat.objects(step.get("tool_calls"))
     ]
     answer.reasoning = text(step.get("reasoning_content"))
     answer.state = "visible" if answer.reasoning else "none"
@@ -116,16 +123,14 @@ def _step_items(step: dict[str, Any], number: int, builder: SessionBuilder) -> l
     effort, at = text_or_none(step.get("reasoning_effort")), text_or_none(step.get("timestamp"))
     answer.sampling = Sampling(effort=effort) if effort else None
     answer.times = Times(end=at) if at else None
-    return [answer, *_results(step, [call.id for call in answer.calls], number, builder)]
+    return [answer, *_results(step, [call.id for call in answer.calls], number, chat)]
 
 
-def _results(
-    step: dict[str, Any], asked: list[str], number: int, builder: SessionBuilder
-) -> list[Item]:
+def _results(step: dict[str, Any], asked: list[str], number: int, chat: ChatReader) -> list[Item]:
     """The observation of a step: results of its calls; without an id, in call order."""
     found: list[Item] = []
-    blobs = builder.intake.blobs
-    results = mappings(mapping(step.get("observation")).get("results"))
+    blobs = chat.blobs
+    results = chat.objects(mapping(step.get("observation")).get("results"))
     named = {text(result.get("source_call_id")) for result in results}
     waiting = [call for call in asked if call not in named]
     for result in results:

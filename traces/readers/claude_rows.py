@@ -67,7 +67,7 @@ def read_row(number: int, row: dict[str, Any], chat: ChatReader) -> tuple[Claude
     reduced = ClaudeRow(
         number,
         text_or_none(row.get("uuid")),
-        parent if parent is None or isinstance(parent, str) else dump(parent),
+        (parent or None) if parent is None or isinstance(parent, str) else dump(parent),
         "parentUuid" in row,
         text_or_none(row["sessionId"] if "sessionId" in row else row.get("session_id")),
         thread,

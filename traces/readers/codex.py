@@ -19,15 +19,17 @@ from traces.readers.items import Answer, Replaced, Said
 from traces.readers.reader import share
 from traces.readers.responses import CALL_TYPES, OUTPUT_TYPES, ResponsesReader
 from traces.readers.sample import Sample
-from traces.readers.shapes import integer, items, mapping, mappings, text, text_or_none
+from traces.readers.shapes import integer, items, mapping, text, text_or_none
 from traces.readers.tools import recorded_tools
 from traces.readers.transcript import add_thread
 from traces.session import Parent, Session
-from traces.turn import Sampling, Times, Usage
+from traces.turn import Fidelity, Sampling, Times, Usage
 
 ENVELOPES = frozenset(
     {"session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state"}
 )
+HIDDEN_SUMMARY = "compaction"
+NOT_IN_PROMPT = ("ghost_snapshot",)
 BARE_ITEMS = CALL_TYPES | OUTPUT_TYPES | {"message", "reasoning"}
 
 
@@ -121,7 +123,10 @@ class Rollout:
         builder.started_at = text_or_none(meta.get("timestamp"))
         origin = text(meta.get("forked_from_id")) or text(meta.get("parent_thread_id"))
         builder.parent = Parent(session_id=origin) if origin else None
-        instructions = text(mapping(meta.get("base_instructions")).get("text"))
+        given = meta.get("base_instructions")
+        instructions = text(mapping(given).get("text")) or text(given)
+        if given and not instructions:
+            builder.left_out(number, 1)
         if instructions:
             parts = content_parts(instructions, self.responses.blobs)
             self.responses.said(Said("system", parts, "harness", (number,)))
@@ -175,12 +180,21 @@ class Rollout:
 
     def _compacted(self, number: int, payload: dict[str, Any]) -> None:
         inner = ResponsesReader(self.responses.blobs)
-        for item in mappings(payload.get("replacement_history")):
-            inner.add(item, (number,))
+        history = items(payload.get("replacement_history"))
+        kinds = [text(mapping(item).get("type")) for item in history]
+        for kind, item in zip(kinds, history, strict=True):
+            if kind not in (HIDDEN_SUMMARY, *NOT_IN_PROMPT):
+                inner.add(item, (number,))
         if not inner.transcript:
             parts = content_parts(text(payload.get("message")), self.responses.blobs)
             inner.said(Said("user", parts, "summary", (number,)))
-        self.responses.transcript.append(Replaced(inner.transcript))
+        if inner.left_out:
+            self.builder.left_out(number, inner.left_out)
+        hidden = HIDDEN_SUMMARY in kinds
+        if hidden:
+            self.builder.warn("encrypted_summary", number, "later prompts miss what it says")
+        fidelity: Fidelity = "lossy" if hidden or inner.left_out else "after_compaction"
+        self.responses.transcript.append(Replaced(inner.transcript, fidelity=fidelity))
         self.responses.close()
 
     def finish(self) -> None:

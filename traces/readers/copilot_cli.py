@@ -15,7 +15,7 @@ from traces.readers.items import Answer, Result, Said
 from traces.readers.log import Log
 from traces.readers.reader import share
 from traces.readers.sample import Sample
-from traces.readers.shapes import integer, mapping, mappings, text, text_or_none
+from traces.readers.shapes import integer, mapping, text, text_or_none
 from traces.session import Session
 from traces.turn import Times, Usage
 
@@ -78,7 +78,7 @@ class _CopilotLog(Log):
         answer.rows = (number,)
         answer.calls = [
             tool_call(call.get("toolCallId"), call.get("name"), call.get("arguments"))
-            for call in mappings(data.get("toolRequests"))
+            for call in self.chat.objects(data.get("toolRequests"))
         ]
         answer.response_id = text_or_none(data.get("apiCallId", data.get("messageId")))
         answer.model = text_or_none(data.get("model")) or self.model

@@ -118,7 +118,7 @@ class _ChatLog(Log):
         if thoughts:
             answer.reasoning, answer.state = "\n".join(thoughts), "summary"
         found: list[Item] = [answer]
-        for call in mappings(row.get("toolCalls")):
+        for call in self.chat.objects(row.get("toolCalls")):
             answer.calls.append(tool_call(call.get("id"), call.get("name"), call.get("args")))
             call_id = answer.calls[-1].id
             for part in mappings(call.get("result")):

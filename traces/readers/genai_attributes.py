@@ -11,17 +11,21 @@ from traces.readers.repeated import PromptReader, Told
 from traces.readers.shapes import items, mapping, mappings, text
 from traces.readers.spans import Span, unflattened
 
-Messages = list[dict[str, Any]]
+Messages = list[Any]
 
 
 @dataclass(slots=True)
 class ChatSpan:
-    """What a span says was sent and answered. `parameters` are sampling parameters, if any."""
+    """What a span says was sent and answered. `parameters` are sampling parameters, if any.
+
+    `left_out` counts what of it could not be read.
+    """
 
     prompt: list[Told]
     answer: Answer | None
     tools: Any
     parameters: dict[str, Any] = field(default_factory=dict)
+    left_out: int = 0
 
 
 def chat_span(span: Span, prompts: PromptReader) -> ChatSpan | None:
@@ -31,24 +35,26 @@ def chat_span(span: Span, prompts: PromptReader) -> ChatSpan | None:
         if not sent:
             continue
         prompt = prompts.read(sent, span.row)
-        answered = ChatReader(prompts.blobs).items(came)
-        answers = [item for item in answered if isinstance(item, Answer)]
+        chat = ChatReader(prompts.blobs)
+        answers = [item for item in chat.items(came) if isinstance(item, Answer)]
         answer = answers[0] if answers else None
         if answer is not None and came:
-            answer.finish_reason = text(came[0].get("finish_reason")) or None
+            answer.finish_reason = text(mapping(came[0]).get("finish_reason")) or None
         parameters = mapping(embedded(span.attributes.get("llm.invocation_parameters")))
-        return ChatSpan(prompt, answer, tools, parameters)
+        left_out = prompts.left_out + chat.left_out + span.missing
+        return ChatSpan(prompt, answer, tools, parameters, left_out)
     return None
 
 
 def _json_attributes(span: Span) -> tuple[Messages, Messages, Any]:
     """``gen_ai.input.messages`` and its companions: JSON in a string, or structured values."""
     given = span.attributes
-    sent = mappings(embedded(given.get("gen_ai.input.messages")))
-    instructions = items(embedded(given.get("gen_ai.system_instructions")))
+    sent = items(embedded(given.get("gen_ai.input.messages")))
+    instructions = given.get("gen_ai.system_instructions")
     if instructions and sent:
-        sent = [{"role": "system", "parts": instructions}, *sent]
-    came = mappings(embedded(given.get("gen_ai.output.messages")))
+        parts = items(embedded(instructions))
+        sent = [{"role": "system", "parts": parts} if parts else None, *sent]
+    came = items(embedded(given.get("gen_ai.output.messages")))
     if not came and text(given.get("gen_ai.output.text")):
         came = [{"role": "assistant", "content": given["gen_ai.output.text"]}]
     return sent, came, embedded(given.get("gen_ai.tool.definitions"))
@@ -104,7 +110,7 @@ def _events(span: Span) -> tuple[Messages, Messages, Any]:
 def _vercel(span: Span) -> tuple[Messages, Messages, Any]:
     """The AI SDK of Vercel: ``ai.prompt.messages``, ``ai.response.text``."""
     given = span.attributes
-    sent = [_vercel_message(m) for m in mappings(embedded(given.get("ai.prompt.messages")))]
+    sent = [_vercel_message(mapping(m)) for m in items(embedded(given.get("ai.prompt.messages")))]
     called = mappings(embedded(given.get("ai.response.toolCalls")))
     said = text(given.get("ai.response.text")) or text(given.get("ai.response.object"))
     came: Messages = []

@@ -8,7 +8,7 @@ from traces.message import Message, Origin, Role, make_message
 from traces.readers.arguments import Call
 from traces.readers.content import Parts
 from traces.readers.payloads import Outcome
-from traces.turn import ReasoningState, Restart, Sampling, Times, Usage
+from traces.turn import Fidelity, ReasoningState, Restart, Sampling, Times, Usage
 
 Rows = tuple[int, ...]
 
@@ -85,12 +85,14 @@ class Answer(msgspec.Struct, gc=False):
 class Replaced(msgspec.Struct, gc=False):
     """From here on the model saw `history` in place of everything before.
 
-    `keep_system`: leading system messages stay in front of it.
+    `keep_system`: leading system messages stay in front of it. `fidelity` is that of the prompts
+    from here on.
     """
 
     history: "list[Said | Result | Answer | Replaced]"
     reason: Restart = "compaction"
     keep_system: bool = True
+    fidelity: Fidelity = "after_compaction"
 
 
 Item = Said | Result | Answer | Replaced

@@ -86,6 +86,8 @@ class _KimiLog(Log):
     def _configure(self, number: int, row: dict[str, Any]) -> str | None:
         self.effort = text_or_none(row.get("thinkingEffort")) or self.effort
         prompt = text(row.get("systemPrompt"))
+        if row.get("systemPrompt") and not prompt:
+            self.builder.left_out(number, 1)
         if prompt and not self.transcript:
             parts = content_parts(prompt, self.builder.intake.blobs)
             self.transcript.append(Said("system", parts, "harness", (number,)))

@@ -1,9 +1,20 @@
 """Usage and sampling parameters in the words of the OpenAI APIs."""
 
+from math import inf, ulp
 from typing import Any
 
 from traces.readers.shapes import integer, items, mapping, number, text_or_none
 from traces.turn import Sampling, Usage
+
+LIMITS: dict[str, tuple[float, float]] = {
+    "temperature": (0, inf),
+    "top_p": (ulp(0), 1),
+    "min_p": (0, 1),
+    "frequency_penalty": (-2, 2),
+    "presence_penalty": (-2, 2),
+    "repetition_penalty": (ulp(0), inf),
+}
+"""What vLLM takes."""
 
 
 def openai_usage(usage: Any) -> Usage | None:
@@ -27,16 +38,23 @@ def openai_usage(usage: Any) -> Usage | None:
     )
 
 
+def _within(value: Any, least: float, most: float) -> Any:
+    return value if value is not None and least <= value <= most else None
+
+
 def sampling_of(body: dict[str, Any]) -> Sampling | None:
-    """The sampling parameters among the fields of a request; None if there are none."""
-    floats = ("temperature", "top_p", "min_p", "frequency_penalty", "presence_penalty")
-    found: dict[str, Any] = {name: number(body.get(name)) for name in floats}
-    found["repetition_penalty"] = number(body.get("repetition_penalty"))
-    found["top_k"] = integer(body.get("top_k"))
+    """The sampling parameters among the fields of a request; None if there are none.
+
+    A value that no server takes is none.
+    """
+    found: dict[str, Any] = {
+        name: _within(number(body.get(name)), *limits) for name, limits in LIMITS.items()
+    }
+    found["top_k"] = _within(integer(body.get("top_k")), -1, inf)
     found["seed"] = integer(body.get("seed"))
-    limits = ("max_completion_tokens", "max_tokens", "max_output_tokens", "max_new_tokens")
+    lengths = ("max_completion_tokens", "max_tokens", "max_output_tokens", "max_new_tokens")
     found["max_tokens"] = next(
-        (limit for name in limits if (limit := integer(body.get(name)))), None
+        (length for name in lengths if (length := _within(integer(body.get(name)), 1, inf))), None
     )
     stop = body.get("stop", body.get("stop_sequences"))
     stops = [stop] if isinstance(stop, str) else [s for s in items(stop) if isinstance(s, str)]

@@ -18,6 +18,7 @@ from traces.session import Session
 NOT_IN_PROMPT = frozenset(
     {"recall", "change_agent_state", "agent_state_changed", "null", "condensation_request"}
 )
+NO_EVENT = "no_event"
 CALL_ARGUMENTS = {
     "run": ("command",),
     "run_ipython": ("code",),
@@ -49,8 +50,11 @@ class EventLog(Log):
     def read_events(self, events: list[Any]) -> Iterator[Session]:
         """The session of a history that is one cell of a row."""
         flat = [e for event in events for e in (event if isinstance(event, list) else [event])]
-        for event in flat:
-            self.take(self.row or 1, mapping(event))
+        row = self.row or 1
+        reasons = [self.take(row, mapping(event)) for event in flat]
+        if NO_EVENT in reasons:
+            self.builder.left_out(row, reasons.count(NO_EVENT))
+            self.fidelity = "lossy"
         self.finish()
         add_thread(self.builder, self.transcript, fidelity=self.fidelity)
         if self.builder.turn_count:
@@ -72,7 +76,7 @@ class EventLog(Log):
             kind = text(row.get("observation"))
             reason = self._observation(number, event, kind, row)
         else:
-            return "no_event"
+            return NO_EVENT
         return reason
 
     def _add(self, event: int | None, item: Item) -> None:

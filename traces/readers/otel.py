@@ -25,6 +25,7 @@ from traces.readers.spans import Span, attribute_names, read_span, spans_of
 from traces.session import Session
 from traces.turn import Times, Usage
 
+ANSWERS = ("gen_ai.output.", "gen_ai.completion.", "llm.output_messages.")
 PREFIXES = ("gen_ai.", "llm.", "ai.", "openinference.")
 OTHER_OPERATIONS = frozenset({"invoke_agent", "execute_tool", "create_agent", "embeddings"})
 MAX_SPANS = 50
@@ -58,10 +59,14 @@ class Otel:
             found = list(spans_of(value))
             if in_lines and not found:
                 intake.ledger.skip(line, "no_spans")
-            for raw in found:
-                row = line if in_lines else len(spans) + 1
-                intake.ledger.see(row)
-                spans.append(read_span(row, raw))
+            for place, raw in enumerate(found, 1):
+                row = line if in_lines else place
+                if isinstance(raw, dict):
+                    intake.ledger.see(row)
+                    spans.append(read_span(row, raw))
+                else:
+                    intake.ledger.skip(row, "no_span")
+                    intake.ledger.warn("parts_left_out", row, "a span that is none")
         prompts = PromptReader(intake.blobs)
         for span in sorted(spans, key=lambda span: (span.start or "", span.row)):
             reason, chat = _chat_of(span, prompts)
@@ -69,7 +74,7 @@ class Otel:
                 intake.ledger.skip(span.row, reason)
                 continue
             intake.ledger.use(span.row)
-            yield _exchange(span, chat)
+            yield _exchange(span, chat, intake)
 
 
 def _has_chat_attributes(row: dict[str, Any]) -> bool:
@@ -96,12 +101,16 @@ def _chat_of(span: Span, prompts: PromptReader) -> tuple[str, ChatSpan | None]:
     return "", chat
 
 
-def _exchange(span: Span, chat: ChatSpan) -> Exchange:
+def _exchange(span: Span, chat: ChatSpan, intake: Intake) -> Exchange:
     attributes = span.attributes
     session = next((text(attributes[k]) for k in SESSION_KEYS if text(attributes.get(k))), None)
     if chat.answer is not None:
         _settle(chat.answer, span, chat.parameters)
-    return Exchange(chat.prompt, chat.answer, chat.tools, span.row, session or span.trace or None)
+    elif any(name.startswith(ANSWERS) for name in attributes):
+        intake.ledger.warn("answer_not_read", span.row)
+    exchange = Exchange(chat.prompt, chat.answer, chat.tools, span.row, session or span.trace)
+    exchange.left_out = chat.left_out
+    return exchange
 
 
 def _settle(answer: Answer, span: Span, parameters: dict[str, Any]) -> None:

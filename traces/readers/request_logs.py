@@ -50,33 +50,51 @@ class RequestLogs:
         yield from chained(self._exchanges(rows, intake), intake, None)
 
     def _exchanges(self, rows: Iterator[tuple[int, Any]], intake: Intake) -> Iterator[Exchange]:
-        asked: dict[str, dict[str, Any]] = {}
+        asked: dict[str, tuple[dict[str, Any], int]] = {}
         prompts = PromptReader(intake.blobs)
         for number, value in rows:
             row = mapping(value)
             body, answer = _bodies(row)
             custom = text(row.get("custom_id"))
-            if custom and body and not answer:
-                asked[custom] = body
-            elif custom and answer and not body:
-                body = asked.get(custom, {})
+            if custom and answer and not body:
+                body, _ = asked.pop(custom, ({}, 0))
             if not is_request(body) or not (body.get("messages") or body.get("input")):
                 intake.ledger.skip(number, "no_request_content")
                 continue
             intake.ledger.use(number)
-            exchange = read_exchange(body, answer, number, prompts)
-            exchange.session = _session_of(row)
-            exchange.tags = scalar_tags(mapping(mapping(row.get("metadata")).get("tags")))
-            begin, first, end = (
-                text_or_none(row.get(key))
-                for key in ("startTime", "completionStartTime", "endTime")
-            )
-            begin = begin or text_or_none(row.get("startedDateTime"))
-            if exchange.answer is not None and (begin or end):
-                exchange.answer.times = Times(request=begin, first_token=first, end=end)
-            if exchange.answer is None and custom:
+            if custom and not answer:
+                if custom in asked:
+                    yield _unanswered(*asked.pop(custom), prompts)
+                asked[custom] = body, number
                 continue
+            exchange = read_exchange(body, answer, number, prompts)
+            _settle(exchange, row)
+            if exchange.answer is None and _has_response(row):
+                intake.ledger.warn("answer_not_read", number)
             yield exchange
+        for left in asked.values():
+            yield _unanswered(*left, prompts)
+
+
+def _unanswered(body: dict[str, Any], row: int, prompts: PromptReader) -> Exchange:
+    """A request of a batch whose answer is not in the file."""
+    return read_exchange(body, {}, row, prompts)
+
+
+def _settle(exchange: Exchange, row: dict[str, Any]) -> None:
+    """What the row says beside request and answer."""
+    exchange.session = _session_of(row)
+    exchange.tags = scalar_tags(mapping(mapping(row.get("metadata")).get("tags")))
+    begin, first, end = (
+        text_or_none(row.get(key)) for key in ("startTime", "completionStartTime", "endTime")
+    )
+    begin = begin or text_or_none(row.get("startedDateTime"))
+    if exchange.answer is not None and (begin or end):
+        exchange.answer.times = Times(request=begin, first_token=first, end=end)
+
+
+def _has_response(row: dict[str, Any]) -> bool:
+    return any(row.get(key) not in (None, "", "{}", {}) for key in ("response", "response_body"))
 
 
 def _is_exchange(row: dict[str, Any]) -> bool:

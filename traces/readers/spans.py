@@ -13,7 +13,10 @@ MAX_DIGITS = 10
 
 @dataclass(slots=True)
 class Span:
-    """A span with plain attributes, read from source row `row`."""
+    """A span with plain attributes, read from source row `row`.
+
+    `missing` counts the attributes that the exporter dropped or that cannot be read.
+    """
 
     row: int
     name: str
@@ -22,22 +25,26 @@ class Span:
     end: str | None
     attributes: dict[str, Any]
     events: list[dict[str, Any]] = field(default_factory=list)
+    missing: int = 0
 
 
-def spans_of(value: Any) -> Iterator[dict[str, Any]]:
-    """The raw spans in a row or document of any of the three shapes."""
+def spans_of(value: Any) -> Iterator[Any]:
+    """The raw spans in a row or document of any of the three shapes; what is no object is none."""
     row = mapping(value)
     if "resourceSpans" in row:
-        for resource in mappings(row["resourceSpans"]):
-            scopes = mappings(
-                resource.get("scopeSpans", resource.get("instrumentationLibrarySpans"))
-            )
-            for scope in scopes:
-                yield from mappings(scope.get("spans"))
+        for resource in items(row["resourceSpans"]):
+            held = mapping(resource)
+            for scope in _inside(held.get("scopeSpans", held.get("instrumentationLibrarySpans"))):
+                yield from _inside(mapping(scope).get("spans"))
     elif isinstance(row.get("spans"), list):
-        yield from mappings(row["spans"])
+        yield from row["spans"]
     elif "attributes" in row and ("spanContext" in row or "name" in row):
         yield row
+
+
+def _inside(holder: Any) -> list[Any]:
+    """The entries of a list; in place of another value one that is no span."""
+    return holder if isinstance(holder, list) else [None]
 
 
 def read_span(row: int, raw: dict[str, Any]) -> Span:
@@ -56,12 +63,19 @@ def read_span(row: int, raw: dict[str, Any]) -> Span:
         end=_moment(raw.get("endTimeUnixNano", raw.get("end_time", raw.get("endTime")))),
         attributes=plain_attributes(raw.get("attributes")),
         events=events,
+        missing=(integer(raw.get("droppedAttributesCount")) or 0)
+        + sum(not _is_attribute(attribute) for attribute in items(raw.get("attributes"))),
     )
 
 
-def attribute_names(raw: dict[str, Any]) -> Iterable[str]:
+def _is_attribute(attribute: Any) -> bool:
+    return bool(text(mapping(attribute).get("key")))
+
+
+def attribute_names(raw: Any) -> Iterable[str]:
     """The names of a raw span's attributes, and of those of its events."""
-    for holder in (raw, *mappings(raw.get("events"))):
+    span = mapping(raw)
+    for holder in (span, *mappings(span.get("events"))):
         given = holder.get("attributes")
         if isinstance(given, dict):
             yield from given

@@ -15,12 +15,13 @@ from traces.readers.content import content_parts
 from traces.readers.intake import Intake
 from traces.readers.items import Answer, Item, Said
 from traces.readers.json_text import embedded
+from traces.readers.openai_answer import sampling_of
 from traces.readers.sample import Sample
-from traces.readers.shapes import mapping, mappings, number, text, text_or_none
+from traces.readers.shapes import items, mapping, mappings, text, text_or_none
 from traces.readers.tags import scalar_tags
 from traces.readers.transcript import add_thread, history_ids
 from traces.session import Session
-from traces.turn import Sampling
+from traces.turn import Fidelity
 
 STEP_KEYS = frozenset({"action", "observation", "response", "thought"})
 HISTORY_KEYS = frozenset({"agent", "message_type", "is_demo"})
@@ -54,20 +55,21 @@ class SweAgent:
             {"exit_status": mapping(document.get("info")).get("exit_status")}
         )
         builder.tags |= scalar_tags({"environment": document.get("environment")})
-        steps = mappings(document.get("trajectory"))
-        prompts = [mappings(step.get("messages", step.get("query"))) for step in steps]
+        steps = items(document.get("trajectory"))
+        prompts = [_prompt(mapping(step)) for step in steps]
         if any(prompts):
             self._read_steps(steps, prompts, document, builder, settings)
-        elif document.get("history"):
+        elif items(document.get("history")):
             self._read_history(document, builder, settings)
         else:
             self._read_bare_steps(steps, builder)
-        yield builder.build()
+        if builder.turn_count:
+            yield builder.build()
 
     def _read_steps(
         self,
-        steps: list[dict[str, Any]],
-        prompts: list[list[dict[str, Any]]],
+        steps: list[Any],
+        prompts: list[list[Any]],
         document: dict[str, Any],
         builder: SessionBuilder,
         settings: dict[str, Any],
@@ -84,15 +86,21 @@ class SweAgent:
             recorded = answers[row - 1] if row <= len(answers) else {}
             if not _same_response(recorded, step):
                 following = prompts[row] if row < len(prompts) else []
-                recorded = following[len(prompt)] if len(following) > len(prompt) else {}
+                recorded = mapping(following[len(prompt)] if len(following) > len(prompt) else {})
             if not _same_response(recorded, step):
                 recorded = {"role": "assistant", "content": step.get("response")}
                 recorded["tool_calls"] = step.get("tool_calls")
             builder.thread().replace(history.ids(prompt, row))
-            for item in ChatReader(blobs).message({**recorded, "role": "assistant"}, (row,)):
+            chat = ChatReader(blobs)
+            found = chat.message({**recorded, "role": "assistant"}, (row,))
+            left_out = history.chat.left_out + chat.left_out
+            if left_out:
+                builder.left_out(row, left_out)
+            for item in found:
                 if isinstance(item, Answer):
                     _settle(item, settings)
-                    builder.turn(builder.thread(), item, item.message(), fidelity="exact")
+                    fidelity: Fidelity = "lossy" if left_out else "exact"
+                    builder.turn(builder.thread(), item, item.message(), fidelity=fidelity)
 
     def _read_history(
         self, document: dict[str, Any], builder: SessionBuilder, settings: dict[str, Any]
@@ -101,7 +109,7 @@ class SweAgent:
         transcript: list[Item] = []
         elided = False
         for row, message in enumerate(document["history"], 1):
-            found = chat.message(mapping(message), (row,))
+            found = chat.message(message, (row,))
             if not found:
                 ledger.skip(row, "no_message")
                 continue
@@ -116,10 +124,13 @@ class SweAgent:
             builder.warn("elided_history", None, "old results were shortened by SWE-agent")
         add_thread(builder, transcript, fidelity="lossy" if elided else "rebuilt")
 
-    def _read_bare_steps(self, steps: list[dict[str, Any]], builder: SessionBuilder) -> None:
-        thread, blobs = builder.thread(), builder.intake.blobs
+    def _read_bare_steps(self, steps: list[Any], builder: SessionBuilder) -> None:
+        thread, blobs, ledger = builder.thread(), builder.intake.blobs, builder.intake.ledger
         for row, step in enumerate(steps, 1):
-            builder.intake.ledger.use(row)
+            if not isinstance(step, dict):
+                ledger.skip(row, "not_an_object")
+                continue
+            ledger.use(row)
             answer = Answer(content_parts(text(step.get("response")), blobs), rows=(row,))
             builder.turn(thread, answer, answer.message(), fidelity="lossy")
             shown = content_parts(text(step.get("observation")), blobs)
@@ -127,15 +138,18 @@ class SweAgent:
 
 
 class _GrowingHistory:
-    """Message names of prompts that mostly repeat the prompt before them and add to it."""
+    """Message names of prompts that mostly repeat the prompt before them and add to it.
+
+    `chat` reads what is new in each; what was no message in the last one is counted there.
+    """
 
     def __init__(self, builder: SessionBuilder) -> None:
         self.builder = builder
         self.names: list[str] = []
-        self.known: list[dict[str, Any]] = []
+        self.known: list[Any] = []
         self.chat = ChatReader(builder.intake.blobs)
 
-    def ids(self, prompt: list[dict[str, Any]], row: int) -> list[str]:
+    def ids(self, prompt: list[Any], row: int) -> list[str]:
         """The names of the messages of `prompt`; only what is new in it is read."""
         if prompt[: len(self.known)] != self.known:
             self.names, self.known = [], []
@@ -146,6 +160,12 @@ class _GrowingHistory:
         return list(self.names)
 
 
+def _prompt(step: dict[str, Any]) -> list[Any]:
+    """The messages of a step that has any."""
+    messages = items(step.get("messages", step.get("query")))
+    return messages if mappings(messages) else []
+
+
 def _same_response(message: dict[str, Any], step: dict[str, Any]) -> bool:
     response = text(step.get("response")) or text(step.get("thought"))
     return bool(message) and text(message.get("content")).strip() == response.strip()
@@ -154,6 +174,4 @@ def _same_response(message: dict[str, Any], step: dict[str, Any]) -> bool:
 def _settle(answer: Answer, settings: dict[str, Any]) -> None:
     """Model and sampling from the replay configuration."""
     answer.model = text_or_none(settings.get("name"))
-    temperature, top_p = number(settings.get("temperature")), number(settings.get("top_p"))
-    if temperature is not None or top_p is not None:
-        answer.sampling = Sampling(temperature=temperature, top_p=top_p)
+    answer.sampling = sampling_of({name: settings.get(name) for name in ("temperature", "top_p")})

@@ -25,17 +25,19 @@ def add_thread(
     thread = builder.thread()
     mids = thread.mids
     restart: Restart = "rewritten"
+    now = fidelity
     for item in transcript:
         if isinstance(item, Said):
             mids.append(builder.add(item.message()))
         elif isinstance(item, Answer):
             given = [results.take(call.id) for call in item.calls]
-            add_answer(builder, thread, item, given, fidelity, restart)
+            add_answer(builder, thread, item, given, now, restart)
         elif isinstance(item, Replaced):
             kept = _leading_system(builder, mids) if item.keep_system else []
             thread.replace(kept + history_ids(builder, item.history))
             mids = thread.mids
-            restart, fidelity = item.reason, "after_compaction"
+            restart = item.reason
+            now = fidelity if fidelity == "lossy" else item.fidelity
         elif results.is_orphan(item):
             builder.orphans += 1
             builder.warn("result_without_call", item.rows[0] if item.rows else None)
