@@ -9,12 +9,14 @@ from checks.calls import same_arguments
 @dataclass(frozen=True, slots=True)
 class ParseResult:
     """The client's view of one parse. `calls` are (name, argument text); a failed parse has only
-    `error`."""
+    `error`. `spaced`: white space in `content` counts, for it is no text but a value, written out.
+    """
 
     content: str = ""
     reasoning: str = ""
     calls: tuple[tuple[str, str], ...] = ()
     error: str | None = None
+    spaced: bool = False
 
     def same(self, other: "ParseResult") -> bool:
         """Equal text, trailing white space aside; equal names and typed arguments, in order."""
@@ -63,5 +65,7 @@ class ParseResult:
 
 
 def _spaceless(result: ParseResult) -> ParseResult:
+    if result.spaced:
+        return result
     content, reasoning = ("".join(text.split()) for text in (result.content, result.reasoning))
     return replace(result, content=content, reasoning=reasoning)

@@ -15,7 +15,7 @@ from draftgate.testing.both_paths import BothPaths
 from draftgate.testing.equivalence import assert_equivalent
 from draftgate.testing.inconclusive import Inconclusive
 from draftgate.testing.recorded_turn import RecordedTurn
-from draftgate.testing.splits import SingleDeltaWarning, assert_split_invariant
+from draftgate.testing.splits import SplitWarning, assert_split_invariant
 from draftgate.testing.stream import assert_stream_intact
 from draftgate.testing.tool_calls import assert_tool_calls_valid
 from draftgate.testing.verdict import assert_gate_passed
@@ -25,7 +25,7 @@ __all__ = [
     "BothPaths",
     "Inconclusive",
     "RecordedTurn",
-    "SingleDeltaWarning",
+    "SplitWarning",
     "assert_equivalent",
     "assert_gate_passed",
     "assert_split_invariant",

@@ -1,4 +1,4 @@
-"""The message of a parser whose result depends on the cut."""
+"""What is said of a parser whose result depends on the cut."""
 
 import difflib
 import json
@@ -17,9 +17,8 @@ def split_failure(judged: SplitJudgement) -> AssertionError:
     mask = Mask(["".join(pieces)], texts_in(reference.as_json()))
     joined = ["".join(pieces[a:b]) for a, b in deltas(len(pieces), failure.cut) if b - a > 1]
     failed, tried = sum(judged.failed.values()), sum(judged.tried.values())
-    how = failure.result.difference(reference)
     lines = [
-        f"{how} when {mask(joined_words(pieces, failure.cut))}",
+        _headline(judged, mask),
         f"{failed} of {tried} cuts change the result; smallest, as token offsets: {failure.cut}",
         "in one delta: " + ", ".join(repr(mask(text)) for text in joined[:5]),
         *difflib.unified_diff(
@@ -31,6 +30,17 @@ def split_failure(judged: SplitJudgement) -> AssertionError:
         ),
     ]
     return AssertionError("\n".join(lines))
+
+
+def split_warning(judged: SplitJudgement) -> str:
+    """``other white space when '<tool_call>' arrives in one delta``: a difference to know of."""
+    return _headline(judged, Mask(["".join(judged.pieces)]))
+
+
+def _headline(judged: SplitJudgement, mask: Mask) -> str:
+    assert judged.failure is not None
+    how = judged.failure.result.difference(judged.reference)
+    return f"{how} when {mask(joined_words(judged.pieces, judged.failure.cut))}"
 
 
 def _lines(result: ParseResult, mask: Mask) -> list[str]:

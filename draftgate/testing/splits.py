@@ -23,8 +23,9 @@ Output: TypeAlias = "str | Sequence[str] | Answer | CaseScenario"
 """A text; its tokens' texts; an answer that carries them; or a scenario of a case file."""
 
 
-class SingleDeltaWarning(UserWarning):
-    """Only the whole output in one delta gives another result, which no stream would send."""
+class SplitWarning(UserWarning):
+    """A cut changes the result by white space alone, or only the whole output in one delta, which
+    no stream would send, changes it. The gate does not fail on either."""
 
 
 def assert_split_invariant(
@@ -50,8 +51,8 @@ def assert_split_invariant(
     every cut in two, `cuts` random cuts into deltas of 1 … `draft_tokens` + 1 tokens, drawn by
     `seed`, and the cuts a scenario names. A plain text is cut into pieces that are about tokens.
     Equal means: text but for trailing white space, calls by name and typed JSON arguments. An
-    exception of the parser is a result too. A difference that one single delta alone shows is a
-    `SingleDeltaWarning`.
+    exception of the parser is a result too. As in the gate, a difference that is white space of the
+    text alone, or that one single delta alone shows, is a `SplitWarning`.
 
     For vLLM's own parsers use ``draftgate parsers``, or `draftgate.check` on a case file.
 
@@ -60,7 +61,7 @@ def assert_split_invariant(
     """
     __tracebackhide__ = True
     from checks.split_judgement import judge_given, judge_splits
-    from draftgate.testing.split_failure import split_failure
+    from draftgate.testing.split_failure import split_failure, split_warning
 
     pieces, recorded = _pieces(output)
     if len(pieces) < 2:
@@ -71,11 +72,10 @@ def assert_split_invariant(
 
     every = judge_splits(pieces, stream, None, largest=draft_tokens + 1, count=cuts, seed=seed)
     for judged in (judge_given(pieces, stream, recorded), every):
-        if judged.failure is not None and not judged.single_only:
+        if judged.failure is not None and not judged.minor:
             raise split_failure(judged)
     if every.failure is not None:
-        text = "the whole output in one delta gives another result; no stream sends it"
-        warnings.warn(text, SingleDeltaWarning, stacklevel=2)
+        warnings.warn(split_warning(every), SplitWarning, stacklevel=2)
 
 
 def _pieces(output: Output) -> "tuple[tuple[str, ...], list[Cut]]":
@@ -133,7 +133,9 @@ def _result(parser: Parser, deltas: Sequence[str]) -> "ParseResult":
         message = message_of({**value, "tool_calls": whole})
         calls = tuple((call.name or "", call.arguments) for call in message.calls)
         return ParseResult(message.content, message.reasoning, calls)
-    return ParseResult(value if isinstance(value, str) else repr(value))
+    if isinstance(value, str):
+        return ParseResult(value)
+    return ParseResult(repr(value), spaced=True)
 
 
 def _call(call: Mapping[str, Any]) -> dict[str, Any]:

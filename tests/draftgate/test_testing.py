@@ -16,7 +16,7 @@ from checks.verdict import Verdict
 from draftgate.run.outcome import GateOutcome
 from draftgate.testing import (
     Inconclusive,
-    SingleDeltaWarning,
+    SplitWarning,
     assert_equivalent,
     assert_gate_passed,
     assert_split_invariant,
@@ -218,8 +218,47 @@ def test_only_one_single_delta_is_a_warning() -> None:
     def odd(deltas: Sequence[str]) -> str:
         return "" if len(deltas) == 1 else "".join(deltas)
 
-    with pytest.warns(SingleDeltaWarning):
+    with pytest.warns(SplitWarning, match="everything arrives in one delta"):
         assert_split_invariant(odd, TEXT)
+
+
+def spacing(deltas: Sequence[str]) -> str:
+    """Drops the line end that begins a delta."""
+    return "".join(d.removeprefix("\n") if i else d for i, d in enumerate(deltas))
+
+
+@pytest.mark.parametrize(
+    "parse",
+    [
+        spacing,
+        lambda deltas: {"content": spacing(deltas), "tool_calls": []},
+        lambda deltas: {"content": "", "reasoning": spacing(deltas)},
+    ],
+)
+def test_white_space_of_the_text_alone_is_a_warning_as_in_the_gate(parse: Any) -> None:
+    """docs/findings.md, SPLIT_VARIANT."""
+    with pytest.warns(SplitWarning, match="other white space when"):
+        assert_split_invariant(parse, TEXT)
+
+
+@pytest.mark.parametrize(
+    "parse",
+    [
+        lambda deltas: [spacing(deltas)],
+        lambda deltas: {"arguments": spacing(deltas)},
+        lambda deltas: {"content": "", "tool_calls": [{"name": "f", "arguments": spacing(deltas)}]},
+    ],
+)
+def test_white_space_of_anything_else_counts(parse: Any) -> None:
+    """A tool that writes a file writes another one."""
+    with pytest.raises(AssertionError, match="arrives in one delta"):
+        assert_split_invariant(parse, TEXT)
+
+
+def test_a_warning_shows_no_secret() -> None:
+    with pytest.warns(SplitWarning, match="REDACTED") as caught:
+        assert_split_invariant(spacing, ["key ", SECRET, "\n", "here"])
+    assert "api03" not in str(caught[0].message)
 
 
 def test_recorded_tokens_and_their_cut_are_used() -> None:
