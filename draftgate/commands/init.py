@@ -25,6 +25,9 @@ import click
 @click.option(
     "-k", "--draft-tokens", type=click.IntRange(min=1), help="Draft tokens per step of the drafter."
 )
+@click.option("--tool-parser", default="", help="The servers' --tool-call-parser.")
+@click.option("--reasoning-parser", default="", help="The servers' --reasoning-parser.")
+@click.option("--tokenizer", default="", help="The servers' tokenizer: a folder or a name.")
 @click.option("--no-ask", is_flag=True, help="Do not ask the endpoints what they are.")
 @click.option("--force", is_flag=True, help="Overwrite the file.")
 @click.option("--json", "as_json", is_flag=True, help="One machine-readable object on stdout.")
@@ -38,6 +41,9 @@ def command(
     method: str,
     drafter: str,
     draft_tokens: int | None,
+    tool_parser: str,
+    reasoning_parser: str,
+    tokenizer: str,
     no_ask: bool,
     force: bool,
     as_json: bool,
@@ -57,7 +63,8 @@ def command(
 
     drafting = {"method": method, "model": drafter, "num_speculative_tokens": draft_tokens}
     given: dict[str, Any] = {key: value for key, value in drafting.items() if value}
-    wanted = Wanted(sessions, baseline_url, candidate_url, api_key_env, model, given)
+    parsers = (tool_parser, reasoning_parser, tokenizer)
+    wanted = Wanted(sessions, baseline_url, candidate_url, api_key_env, model, given, *parsers)
     if on_terminal() and not as_json:
         wanted = asked(wanted)
     written = write_config(output, wanted, ask=not no_ask, force=force)

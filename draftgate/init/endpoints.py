@@ -9,6 +9,7 @@ from checks.paths import PathComparison, compare_paths
 from replay.endpoint import Endpoint
 from replay.facts import gather_facts
 from replay.model_list import ROUTE, first_model
+from replay.probes import REASONING
 from replay.prometheus import parse_metrics
 from traces.errors import ServerError
 from traces.path_facts import PathFacts
@@ -35,10 +36,25 @@ class SeenServer:
         return models[0].id if models else ""
 
     @property
+    def root(self) -> str:
+        """The folder or the name that this model was loaded from, on the server's machine."""
+        models = self.facts.models if self.facts else None
+        return (models[0].root or "") if models else ""
+
+    @property
     def tool_parsers(self) -> list[str]:
         """Families of parsers whose markup it makes tool calls of, by vLLM's names."""
-        told: Mapping[str, str] = (self.facts.parser_probe if self.facts else None) or {}
-        return [name for name, text in told.items() if json.loads(text)["calls"]]
+        return [name for name, text in self._probed.items() if json.loads(text)["calls"]]
+
+    @property
+    def splits_reasoning(self) -> bool | None:
+        """Whether it takes reasoning out of the content; `None` where that was not to be seen."""
+        told = self._probed.get(REASONING)
+        return None if told is None else bool(json.loads(told)["reasoning"])
+
+    @property
+    def _probed(self) -> Mapping[str, str]:
+        return (self.facts.parser_probe if self.facts else None) or {}
 
     def lines(self) -> list[str]:
         """For people."""
@@ -54,6 +70,7 @@ class SeenServer:
             drafts = f"drafts {k} tokens" if k else "drafts"
             told.append(drafts if self.facts.speculation_metrics else "no drafter")
         told += [f"tool calls as {' or '.join(self.tool_parsers)}"] if self.tool_parsers else []
+        told += ["reasoning split off"] if self.splits_reasoning else []
         return [", ".join(told)]
 
 

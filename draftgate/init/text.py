@@ -17,6 +17,7 @@ from pydantic import BaseModel
 from checks.policy import Policy
 from draftgate.config import CandidateSection, PathSection, RunSection, ServerSection
 from draftgate.init.endpoints import SeenPaths
+from draftgate.init.parsers import known_parsers, server_flags
 from draftgate.init.recordings import SeenSessions
 from draftgate.init.toml_value import toml_value
 from draftgate.init.wanted import Wanted
@@ -53,13 +54,11 @@ def _run(wanted: Wanted, paths: SeenPaths, sessions: SeenSessions) -> tuple[dict
     if wanted.sessions:
         values["sessions"] = wanted.sessions
         notes["sessions"] = [f"seen: {sessions.line()}"]
-    parsers = [name for server in paths.of("candidate") for name in server.tool_parsers]
-    if parsers:
-        values["tool_parser"] = parsers[0]
-        both = (
-            f"the candidate makes tool calls of the markup of {', '.join(dict.fromkeys(parsers))}"
-        )
-        notes["tool_parser"] = [f"seen: {both}"]
+    for key, known in known_parsers(wanted, paths, sessions).items():
+        if known.value:
+            values[key] = known.value
+        if known.comment:
+            notes[key] = [known.comment]
     return values, notes
 
 
@@ -70,8 +69,10 @@ def _server(wanted: Wanted, sessions: SeenSessions) -> tuple[dict[str, Any], Not
         notes["flags"] = [
             f'for these sessions: "--max-model-len", "{length}"',
             'for tool calls: "--enable-auto-tool-choice", "--tool-call-parser", "…"',
+            'for reasoning: "--reasoning-parser", "…"',
         ]
-    return ({"model": wanted.model} if wanted.model else {}), notes
+    given = {"model": wanted.model, "flags": server_flags(wanted)}
+    return {key: value for key, value in given.items() if value}, notes
 
 
 def _path(name: str, wanted: Wanted, paths: SeenPaths) -> tuple[dict[str, Any], Notes]:

@@ -9,7 +9,8 @@ import click
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """`drafter` are the entries of vLLM's --speculative-config that were given."""
+    """`drafter` are the entries of vLLM's --speculative-config that were given; the parsers and the
+    tokenizer are those of the servers, by vLLM's names."""
 
     sessions: tuple[str, ...] = ()
     baseline_urls: tuple[str, ...] = ()
@@ -17,6 +18,9 @@ class Wanted:
     api_key_env: str = ""
     model: str = ""
     drafter: dict[str, Any] = field(default_factory=dict)
+    tool_parser: str = ""
+    reasoning_parser: str = ""
+    tokenizer: str = ""
 
     @property
     def attached(self) -> bool:
@@ -54,6 +58,12 @@ def asked(wanted: Wanted) -> Wanted:
         drafter = _ask("Model of the drafter (empty: the method needs none)") if method else ""
         given = {"method": method, "model": drafter}
         wanted = replace(wanted, drafter={key: text for key, text in given.items() if text})
+    if not wanted.tool_parser:
+        text = "Tool-call parser of the servers (hermes, qwen3_coder …; empty: none)"
+        wanted = replace(wanted, tool_parser=_ask(text))
+    if not wanted.reasoning_parser:
+        text = "Reasoning parser of the servers (qwen3, deepseek_r1 …; empty: none)"
+        wanted = replace(wanted, reasoning_parser=_ask(text))
     return wanted
 
 

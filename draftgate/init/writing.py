@@ -8,6 +8,7 @@ from typing import Any
 
 from checks.excerpt import printable
 from draftgate.init.endpoints import SeenPaths, ask_servers
+from draftgate.init.parsers import known_parsers
 from draftgate.init.recordings import SeenSessions, look_at
 from draftgate.init.text import config_text
 from draftgate.init.wanted import Wanted
@@ -34,15 +35,17 @@ class Written:
 
     @property
     def open(self) -> list[str]:
-        """What is still to be filled in before a gate can run."""
-        wanted = self.wanted
+        """What is still to be filled in: a gate cannot run, or judges less, without it."""
+        wanted, parsers = self.wanted, known_parsers(self.wanted, self.paths, self.sessions)
         missing = [] if wanted.sessions else ["`run.sessions`"]
         if not wanted.model:
             unreachable = [name for name in ("baseline", "candidate") if not wanted.urls(name)]
             missing += [f"`{name}.urls` (or `server.model`)" for name in unreachable]
         elif not wanted.candidate_urls and not wanted.drafter:
             missing.append("`candidate.speculative_config`")
-        return missing
+        if wanted.model and self.sessions.tool_calls and not wanted.tool_parser:
+            missing.append("`server.flags` (--tool-call-parser)")
+        return missing + [f"`run.{key}`" for key, known in parsers.items() if known.missed]
 
     def lines(self) -> Iterator[str]:
         """For people."""
@@ -76,6 +79,7 @@ class Written:
                     "model": server.model or None,
                     "draft_tokens": server.draft_tokens,
                     "tool_parsers": server.tool_parsers,
+                    "splits_reasoning": server.splits_reasoning,
                     "problem": server.problem or None,
                 }
                 for server in self.paths.servers
