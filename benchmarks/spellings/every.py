@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from benchmarks.spellings import agents, databases, documents, logs
+from benchmarks.spellings import agents, canonical, databases, documents, logs
 from benchmarks.spellings.conversation import Conversation
 
 
@@ -17,6 +17,7 @@ class Spelling(NamedTuple):
 
 
 SPELLINGS: dict[str, Spelling] = {
+    "draftgate": Spelling("draftgate", canonical.draftgate, many=True),
     "claude-code": Spelling("claude-code", agents.claude_code, many=True),
     "codex": Spelling("codex", agents.codex),
     "codex-exec": Spelling("codex-exec", agents.codex_exec),

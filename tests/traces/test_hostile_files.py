@@ -172,12 +172,33 @@ def test_a_bad_line_costs_one_row(tmp_path: Path, name: str, seed: int) -> None:
     place = random.Random(seed).randrange(1, len(rows))
     bad = [*rows[:place], rows[place][: len(rows[place]) // 2] + b"\\", *rows[place:]]
     file, more = imported(tmp_path, b"\n".join(bad))
+    own = name == "draftgate"
     assert file.ledger.rows == whole.ledger.rows + 1
-    assert file.skipped == {**whole.skipped, "not_json": 1}
+    assert file.skipped == {**whole.skipped, "not_canonical" if own else "not_json": 1}
     assert [len(session.turns) for session in more] == [len(s.turns) for s in sessions]
     torn, _ = imported(tmp_path, b"\n".join([*rows, rows[-1][:-9]]))
     assert torn.ledger.rows == whole.ledger.rows + 1
-    assert torn.skipped == {**whole.skipped, "torn_tail": 1}
+    assert torn.skipped == {**whole.skipped, "not_canonical" if own else "torn_tail": 1}
+
+
+def twice(value: Any) -> str:
+    """JSON in which every key of an object stands twice, first with another value."""
+    if isinstance(value, dict):
+        pairs = (f"{json.dumps(k)}: 7, {json.dumps(k)}: {twice(v)}" for k, v in value.items())
+        return "{" + ", ".join(pairs) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(twice, value)) + "]"
+    return json.dumps(value)
+
+
+@pytest.mark.parametrize("name", sorted(SPELLINGS.keys() - BINARY - TEXT - {"draftgate"}))
+def test_of_a_key_that_stands_twice_the_last_counts(tmp_path: Path, name: str) -> None:
+    rows = [row for row in spelled(name).split(b"\n") if row]
+    whole, sessions = imported(tmp_path, spelled(name))
+    doubled = "\n".join(twice(json.loads(row)) for row in rows)
+    file, more = imported(tmp_path, doubled.encode())
+    assert file.counts == whole.counts
+    assert [list(session.messages) for session in more] == [list(s.messages) for s in sessions]
 
 
 @pytest.mark.parametrize("name", SPELLINGS)
