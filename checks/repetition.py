@@ -81,7 +81,8 @@ def check_repetition(pair: Pair) -> Iterator[Finding | NotJudged]:
     explained = fork is not None and fork.explains
     yield Finding(
         f.DEGENERATE_REPETITION,
-        f"{len(cycle.round)} tokens repeat {cycle.times} times from token {cycle.start} on",
+        f"a round of {counted(len(cycle.round), 'token')} comes {cycle.times} times from token "
+        f"{cycle.start} on",
         severity=WARNING if explained else "",
         token=cycle.start,
         candidate=_round_text(pair.candidate, cycle),
