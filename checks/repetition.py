@@ -14,6 +14,7 @@ from checks.endings import same_output
 from checks.findings import WARNING, Finding, NotJudged
 from checks.first_fork import first_fork
 from checks.pair import Pair, Side
+from traces.counted import counted
 
 LONGEST_CYCLE = 32
 FEWEST_TIMES = 5
