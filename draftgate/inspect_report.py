@@ -6,6 +6,7 @@ from typing import Any
 from traces.counted import counted
 
 MAX_NAMES = 8
+MAX_NAME = 60
 
 ROWS = (
     ("versions", "versions"),
@@ -33,7 +34,7 @@ def as_text(report: Mapping[str, Any]) -> str:
         sample = report["sample"]
         lines = [f"{len(sample['turns'])} of {sample['of']} turns drawn, seed {sample['seed']}"]
         lines += [
-            f"  {t['session']} {t['turn']}  {t['tool']}  {t['context']}  {t['label']}"
+            f"  {t['session']} {t['turn']}  {_plain(t['tool'])}  {t['context']}  {t['label']}"
             for t in sample["turns"]
         ]
         blocks.append("\n".join(lines))
@@ -69,6 +70,12 @@ def _file_lines(file: Mapping[str, Any]) -> list[str]:
 
 
 def _names(counts: Mapping[str, Any]) -> str:
-    shown = [f"{name} {count}" for name, count in list(counts.items())[:MAX_NAMES]]
+    shown = [f"{_plain(name)} {count}" for name, count in list(counts.items())[:MAX_NAMES]]
     more = len(counts) - MAX_NAMES
     return ", ".join(shown) + (f", {more} more" if more > 0 else "")
+
+
+def _plain(name: str) -> str:
+    """A name from a recording, which can be long and hold what steers a terminal."""
+    shown = "".join(c if c.isprintable() else "\ufffd" for c in name[: MAX_NAME + 1])
+    return shown if len(shown) <= MAX_NAME else f"{shown[:MAX_NAME]}…"

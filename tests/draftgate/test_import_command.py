@@ -122,6 +122,39 @@ def test_inspect_shows_what_is_there(recording: Path, capsys: pytest.CaptureFixt
     assert "2 turns, 2 replayable (100%)" in capsys.readouterr().out
 
 
+def test_the_advice_for_an_unknown_file_is_no_circle(
+    root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for verb in ("import", "inspect"):
+        _, report = answer(capsys, verb, root / "README.md")
+        fix = report["files"][0]["fix"]
+        assert "inspect" not in fix
+        assert fix.startswith('write each conversation as a line {"messages": ')
+    file = tmp_path / "rows.jsonl"
+    rows = [{"note": n} for n in range(9)] + [{"prompt": "hello"}]
+    file.write_text("\n".join(map(json.dumps, rows)))
+    _, report = answer(capsys, "inspect", file)
+    assert report["files"][0]["fix"].startswith("read it with --format prompts, or write each ")
+    assert answer(capsys, "import", file, "--format", "prompts")[1]["files"][0]["turns"] == 1
+    written = tmp_path / "written.jsonl"
+    written.write_text(fix.removeprefix("write each conversation as a line ").replace(", …", ""))
+    assert answer(capsys, "import", written)[1]["files"][0]["turns"] == 1
+
+
+def test_names_from_a_recording_do_not_steer_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = {"id": "c", "function": {"name": "\x1b[2Jls" + "x" * 9_000, "arguments": "{}"}}
+    said = [{"role": "user", "content": "go"}, {"role": "assistant", "tool_calls": [asked]}]
+    file = tmp_path / "chat.jsonl"
+    file.write_text(json.dumps({"messages": said, "model": "m\n\x07"}))
+    assert run(["inspect", str(file), "--sample", "1"]) == 0
+    shown = capsys.readouterr().out
+    assert "ls" + "x" * 9 in shown
+    assert all(character.isprintable() for line in shown.split("\n") for character in line)
+    assert max(map(len, shown.split("\n"))) < 200
+
+
 def test_a_bad_tokenizer_is_named(recording: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["inspect", str(recording), "--tokenizer", str(recording)]) == 2
     assert "no readable tokenizer" in capsys.readouterr().err

@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 from recordings import claude, lines, read, use
+from session_invariants import check_file
 
 from traces.errors import InputError
+from traces.importer import import_files
 from traces.session import Session
 from traces.session_file import read_sessions, session_lines, write_sessions
 
@@ -74,6 +76,70 @@ def test_bad_records_are_named_with_their_line(
     with pytest.raises(InputError, match=rf"sessions\.jsonl: line {line} is not") as caught:
         list(read_sessions(file))
     assert "draftgate import" in caught.value.fix
+
+
+def without(kind: bytes, number: int) -> object:
+    """The lines of a session but for one of those that are records of a kind."""
+
+    def damage(rows: list[bytes]) -> list[bytes]:
+        of_kind = [row for row in rows if row.startswith(b'{"record":"%s"' % kind)]
+        return [row for row in rows if row != of_kind[number]]
+
+    return damage
+
+
+def changed(old: bytes, new: bytes) -> object:
+    return lambda rows: [row.replace(old, new) for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("damage", "flaw"),
+    [
+        (without(b"message", 0), "names a message that is missing"),
+        (without(b"turn", 0), "is out of its order"),
+        (changed(b'"base":"t0000"', b'"base":"t0001"'), "continues a turn that is not before it"),
+        (changed(b'"keep":2', b'"keep":3'), "keeps more messages than there were"),
+        (changed(b'"keep":2', b'"keep":-1'), "keeps more messages than there were"),
+        (changed(b'{\\"command', b'[{\\"command'), "are no JSON object"),
+        (without(b"turn", 1), "lacks 1 turn"),
+        (lambda rows: [row for row in rows if b'"turn"' not in row], "its turns are missing"),
+    ],
+)
+def test_a_session_that_does_not_fit_together(
+    session: Session, tmp_path: Path, damage: object, flaw: str
+) -> None:
+    assert callable(damage)
+    sound = list(session_lines(session))
+    torn = damage(sound)
+    assert torn != sound
+    file = tmp_path / "sessions.jsonl"
+    file.write_bytes(b"".join([*sound, *torn, *sound]))
+    with pytest.raises(InputError, match=f"line {len(sound) + 1} on .*{flaw}"):
+        list(read_sessions(file))
+    (imported,) = import_files([file])
+    read_anyway = list(imported.sessions)
+    check_file(imported, read_anyway)
+    if "lacks" in flaw:
+        assert [len(one.turns) for one in read_anyway] == [2, 1, 2]
+        assert "turns_missing" in {warning.code for warning in imported.warnings}
+    else:
+        assert [len(one.turns) for one in read_anyway] == [2, 2]
+        assert imported.skipped == {"damaged_session": len(torn)}
+
+
+def test_a_bad_line_costs_the_session_that_needs_it(session: Session, tmp_path: Path) -> None:
+    sound = list(session_lines(session))
+    for place in range(len(sound)):
+        file = tmp_path / "sessions.jsonl"
+        file.write_bytes(
+            b"".join([*sound, *sound[:place], b"{torn\n", *sound[place + 1 :], *sound])
+        )
+        (imported,) = import_files([file])
+        read_anyway = list(imported.sessions)
+        check_file(imported, read_anyway)
+        assert imported.skipped["not_canonical"] == 1
+        assert len(read_anyway) >= 1
+        assert imported.ledger.rows == 3 * len(sound)
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ class ChatRows:
     def _is_bare_list(self, sample: Sample) -> bool:
         rows = sample.objects
         plain = [row for row in rows if _is_message(row) and ("content" in row or "value" in row)]
-        return isinstance(sample.document, list) and len(plain) == len(sample.rows) > 0
+        return isinstance(sample.document, list) and 2 * len(plain) > len(sample.rows)
 
     def read(self, intake: Intake) -> Iterator[Session]:
         """One session per row."""
