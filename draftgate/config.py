@@ -28,6 +28,7 @@ from pydantic import Field, field_validator, model_validator
 
 from checks.config_table import ConfigTable
 from checks.policy import Policy
+from draftgate.json_fit import unfit_for_json
 from replay.url import server_root
 from traces.errors import ConfigError
 from traces.perturbation import PERTURBATIONS
@@ -211,6 +212,16 @@ class CandidateSection(PathSection):
     speculative_config: dict[str, Any] = Field(
         default_factory=dict, description="vLLM's --speculative-config, as a table"
     )
+
+    @field_validator("speculative_config")
+    @classmethod
+    def _vllm_can_read_it(cls, table: dict[str, Any]) -> dict[str, Any]:
+        if unfit := unfit_for_json(table):
+            raise Mendable(
+                f"{unfit}, which JSON, and so vLLM's --speculative-config, cannot hold",
+                "write a finite number, a text, true or false, a list or a table there",
+            )
+        return table
 
 
 class ReferenceSection(ConfigTable):

@@ -2,10 +2,10 @@
 
 import http.client
 import importlib.metadata
+import importlib.util
 import json
 import os
 import shutil
-import subprocess
 import sys
 import urllib.request
 from collections.abc import Iterator
@@ -13,13 +13,17 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from draftgate.config import Config
+from draftgate.config import Config, ServerSection
 from draftgate.shadowing import FIX, ROOMS, shadows, sharers
+from draftgate.vllm_import import import_vllm
 from replay.model_list import ROUTE, models_of
 from replay.url import server_root
 from traces.errors import DraftgateError
 
 MIN_FREE_BYTES = 2 * 1024**3
+EXTRAS_OF_TORCH = (
+    "uninstall torchvision, torchaudio and torchcodec if they were built for another torch"
+)
 
 State = Literal["ok", "warn", "missing"]
 
@@ -71,19 +75,11 @@ def _vllm() -> Check:
             version = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
             continue
-        done = subprocess.run(
-            [sys.executable, "-c", "import transformers, vllm"],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if done.returncode == 0:
+        imported = import_vllm(sys.executable)
+        if imported.version:
             return Check("vllm", "ok", f"{name} {version}")
-        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
-        fix = (
-            "uninstall torchvision, torchaudio and torchcodec if they were built for another torch"
-        )
-        return Check("vllm", "missing", f"{name} {version} does not import: {last[:200]}", fix)
+        found = f"{name} {version} does not import: {imported.problem}"
+        return Check("vllm", "missing", found, EXTRAS_OF_TORCH)
     fix = "pip install 'draftgate[cpu]' or 'draftgate[vllm]'; not needed for attached paths"
     return Check("vllm", "warn", "not installed", fix)
 
@@ -104,6 +100,7 @@ def config_checks(config: Config) -> Iterator[Check]:
         )
     launched = [p for p in (config.baseline, config.candidate) if not p.urls]
     if launched:
+        yield from _server_python(config.server)
         yield _model(config.server.model, "server.model")
         drafter = config.candidate.speculative_config.get("model")
         if drafter and not config.candidate.urls:
@@ -114,6 +111,28 @@ def config_checks(config: Config) -> Iterator[Check]:
             yield Check(f"{name} key", "missing", f"{path.api_key_env} is not set", fix)
         for url in path.urls:
             yield _endpoint(name, url, os.environ.get(path.api_key_env, ""))
+
+
+def _server_python(server: ServerSection) -> Iterator[Check]:
+    """The Python that is to run vLLM: `server.python`, else this one, in the servers' environment.
+
+    What this Python imports without `server.env` is told by `machine_checks` already.
+    """
+    python = server.python or sys.executable
+    if shutil.which(python) is None:
+        fix = "name the Python of an environment that has vLLM, or take `python` out"
+        yield Check("server.python", "missing", f"there is no Python at {python}", fix)
+    elif server.python or "PYTHONPATH" in server.env:
+        imported = import_vllm(python, server.env)
+        if imported.version:
+            yield Check("server.python", "ok", f"{python} has {imported.version}")
+        else:
+            fix = f"{python} -m pip install 'vllm>=0.32'; if it is installed, {EXTRAS_OF_TORCH}"
+            found = f"{python} does not import vLLM: {imported.problem}"
+            yield Check("server.python", "missing", found, fix)
+    elif importlib.util.find_spec("vllm") is None:
+        fix = "install it here as said above, or name in `server.python` a Python that has it"
+        yield Check("server.python", "missing", "vLLM is to be launched, and not here", fix)
 
 
 def _model(model: str, key: str) -> Check:

@@ -2,13 +2,17 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from checks.findings import CODES
 from draftgate.cli import run
 from draftgate.config_file import read_config
 from draftgate.config_source import config_of
+from draftgate.json_fit import unfit_for_json
 from traces.errors import ConfigError
 
 GOOD = """
@@ -198,3 +202,52 @@ def test_what_a_path_lacks_is_said_before_any_session_is_read(
     assert run([*verb, "--json"]) == 2
     assert json.loads(capsys.readouterr().out)["error"] == message
     assert [p.name for p in tmp_path.iterdir()] == ["draftgate.toml"]
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ("nan", "`x` is nan"),
+        ("-inf", "`x` is -inf"),
+        ("{ a = [1, { b = inf }] }", "`x.a[1].b` is inf"),
+        ("2026-01-02", "`x` is a date (2026-01-02)"),
+        ("12:30:00", "`x` is a time (12:30:00)"),
+        ("99999999999999999999", "`x` is beyond 64 bits"),
+    ],
+)
+def test_what_vllm_cannot_be_given_as_json_is_named(tmp_path: Path, value: str, told: str) -> None:
+    file = _write(tmp_path, GOOD.replace('method = "ngram"', f'method = "ngram", x = {value}'))
+    with pytest.raises(ConfigError) as caught:
+        read_config(file)
+    assert str(caught.value) == (
+        f"{file}: candidate.speculative_config: {told}, which JSON, and so vLLM's "
+        "--speculative-config, cannot hold"
+    )
+    assert caught.value.fix.startswith("write a finite number")
+
+
+NAMES = st.sampled_from(["method", "x.y", ""])
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63) + 1, 2**63 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.sampled_from(["", "é✅", "\0"]),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(NAMES, inner, max_size=2),
+    max_leaves=4,
+)
+NOT_JSON = st.sampled_from([float("nan"), float("inf"), 10**400, "\ud800", b"x", {1: 2}, {3}])
+
+
+@settings(max_examples=40)
+@given(st.dictionaries(NAMES, JSON))
+def test_every_json_table_can_be_given(table: dict[str, Any]) -> None:
+    assert unfit_for_json(table) is None
+
+
+@settings(max_examples=40)
+@given(st.dictionaries(NAMES, JSON), NOT_JSON, st.booleans())
+def test_nothing_else_can_wherever_it_stands(
+    table: dict[str, Any], other: Any, listed: bool
+) -> None:
+    assert unfit_for_json({**table, "x": {"y": [None, other] if listed else other}}) is not None

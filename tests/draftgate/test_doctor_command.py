@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from draftgate.cli import run
+from draftgate.doctor import Check
+from draftgate.vllm_import import Imported
 
 Capture = pytest.CaptureFixture[str]
 
@@ -25,6 +27,12 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
+@pytest.fixture
+def no_import(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Importing vLLM takes 10 s; once for all these tests is enough."""
+    monkeypatch.setattr("draftgate.doctor._vllm", lambda: Check("vllm", "warn", "not asked"))
+
+
 def test_this_machine_is_ready(capsys: Capture) -> None:
     assert run(["doctor"]) == 0
     out = capsys.readouterr().out
@@ -32,12 +40,14 @@ def test_this_machine_is_ready(capsys: Capture) -> None:
     assert "ok       python" in out
 
 
+@pytest.mark.usefixtures("no_import")
 def test_what_is_missing_is_named_with_its_fix(tmp_path: Path, capsys: Capture) -> None:
     file = tmp_path / "draftgate.toml"
     file.write_text(CONFIG.format(sessions="none/*.jsonl", model=tmp_path / "model"))
     assert run(["doctor", "--json"]) == 2
     found = json.loads(capsys.readouterr().out)
     missing = {c["name"]: c["fix"] for c in found["checks"] if c["state"] == "missing"}
+    missing.pop("server.python", None)  # where these tests run without vLLM
     assert found["can_run"] is False
     assert missing == {
         "sessions none/*.jsonl": "mend `run.sessions`",
@@ -45,6 +55,90 @@ def test_what_is_missing_is_named_with_its_fix(tmp_path: Path, capsys: Capture) 
     }
 
 
+def launched(folder: Path, server: str) -> Path:
+    """A configuration whose model and sessions are there."""
+    (folder / "chat.jsonl").touch()
+    (folder / "model").mkdir()
+    (folder / "model" / "config.json").write_text("{}")
+    text = CONFIG.format(sessions="chat.jsonl", model=folder / "model")
+    file = folder / "draftgate.toml"
+    file.write_text(text.replace("[candidate]", f"{server}\n[candidate]"))
+    return file
+
+
+def checks(capsys: Capture) -> dict[str, dict[str, str]]:
+    """What doctor says, by name."""
+    run(["doctor", "--json"])
+    return {check["name"]: check for check in json.loads(capsys.readouterr().out)["checks"]}
+
+
+def python(folder: Path, lines: str) -> Path:
+    """An executable in place of a Python."""
+    file = folder / "python"
+    file.write_text(f"#!/bin/sh\n{lines}\n")
+    file.chmod(0o755)
+    return file
+
+
+@pytest.mark.usefixtures("no_import")
+@pytest.mark.parametrize(
+    ("lines", "state", "found"),
+    [
+        ("echo loading; echo vLLM 0.32.0", "ok", "has vLLM 0.32.0"),
+        ("echo no torch here >&2; exit 1", "missing", "does not import vLLM: no torch here"),
+        ("exit 0", "missing", "does not import vLLM: no message"),
+        ('test "$VLLM_X" = 1 && echo vLLM 0.32.0', "ok", "has vLLM 0.32.0"),
+    ],
+)
+def test_the_python_of_the_servers_is_asked_for_vllm(
+    tmp_path: Path,
+    capsys: Capture,
+    lines: str,
+    state: str,
+    found: str,
+) -> None:
+    file = python(tmp_path, lines)
+    launched(tmp_path, f'python = "{file}"\nenv = {{ VLLM_X = "1" }}')
+    check = checks(capsys)["server.python"]
+    assert (check["state"], check["found"]) == (state, f"{file} {found}")
+    assert bool(check["fix"]) == (state == "missing")
+
+
+@pytest.mark.usefixtures("no_import")
+def test_a_python_that_is_not_there(tmp_path: Path, capsys: Capture) -> None:
+    launched(tmp_path, 'python = "/nope/python"')
+    check = checks(capsys)["server.python"]
+    assert (check["state"], check["found"]) == ("missing", "there is no Python at /nope/python")
+
+
+@pytest.mark.usefixtures("no_import")
+def test_a_python_that_is_no_program(tmp_path: Path, capsys: Capture) -> None:
+    file = tmp_path / "python"
+    file.write_bytes(b"\x7fELF\0")
+    file.chmod(0o755)
+    launched(tmp_path, f'python = "{file}"')
+    assert "cannot be run" in checks(capsys)["server.python"]["found"]
+
+
+@pytest.mark.usefixtures("no_import")
+def test_without_vllm_here_nothing_can_be_launched(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An attached path needs none, so the machine alone is only warned of it."""
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    file = launched(tmp_path, "")
+    assert checks(capsys)["server.python"]["state"] == "missing"
+    stand_in = Path(__file__).parent / "stand_in"
+    file.write_text(
+        file.read_text().replace(
+            "[candidate]", f'env = {{ PYTHONPATH = "{stand_in}" }}\n[candidate]'
+        )
+    )
+    monkeypatch.setattr("draftgate.doctor.import_vllm", lambda *a: Imported("vLLM as found there"))
+    assert checks(capsys)["server.python"]["state"] == "ok"
+
+
+@pytest.mark.usefixtures("no_import")
 def test_a_shadowed_package_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:

@@ -1,0 +1,46 @@
+"""Whether a Python can run vLLM: importing it is the only way to know."""
+
+import os
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+LONGEST_S = 300
+"""A first import on a busy machine compiles and takes minutes."""
+
+_CODE = (
+    "import transformers, vllm; "
+    "print('vLLM', getattr(vllm, '__version__', 'of an unknown version'))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """`version` is ``vLLM 0.32.0``; where it is empty, `problem` is the last line of the error."""
+
+    version: str = ""
+    problem: str = ""
+
+
+def import_vllm(python: str, env: Mapping[str, str] | None = None) -> Imported:
+    """Import vLLM, and the transformers it needs, in another process of `python`.
+
+    `env` is laid over this process's environment, as for a server.
+    """
+    try:
+        done = subprocess.run(
+            [python, "-c", _CODE],
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, **(env or {})},
+            timeout=LONGEST_S,
+        )
+    except subprocess.TimeoutExpired:
+        return Imported(problem=f"no end of it in {LONGEST_S} s")
+    except OSError as error:
+        return Imported(problem=f"{python} cannot be run: {error.strerror}")
+    told = done.stdout.strip().splitlines()
+    if done.returncode == 0 and told and told[-1].startswith("vLLM "):
+        return Imported(told[-1])
+    return Imported(problem=(done.stderr.strip().splitlines() or ["no message"])[-1][:200])
