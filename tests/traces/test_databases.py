@@ -4,6 +4,7 @@ import gzip
 import json
 import sqlite3
 from collections.abc import Iterable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from recordings import texts
 from session_invariants import check_file
 
+from benchmarks.spellings import SPELLINGS, conversations
 from traces.importer import ImportedFile, import_files
 from traces.readers.opencode_log import CLEARED, SUMMARISED
 from traces.render import NO_RESULT, chat_request
@@ -397,3 +399,53 @@ def test_a_database_of_something_else(tmp_path: Path) -> None:
     file, _ = read(database(tmp_path, "create table messages (id, body text);", []))
     assert file.format is None
     assert file.reason == "no known session format matches"
+
+
+def test_parts_of_a_message_that_is_not_there_are_told(tmp_path: Path) -> None:
+    file, (session,) = read(
+        database(
+            tmp_path,
+            OPENCODE,
+            [
+                message("m1", "user"),
+                part("m1a", "text", text="go"),
+                message("m2", "assistant"),
+                part("m2a", "text", text="end"),
+                part("m9a", "text", text="lost"),
+                part("m9b", "text", text="too"),
+            ],
+        )
+    )
+    assert len(session.turns) == 1
+    assert [(w.code, w.detail) for w in file.warnings] == [("parts_left_out", "2 parts")]
+
+
+@pytest.mark.parametrize("odd", [None, 7, b"\0\xff", "[]", "{", '{"role": 7}', '[null, 1, "x"]'])
+@pytest.mark.parametrize("name", ["opencode-db", "goose-db"])
+def test_any_value_in_any_column(tmp_path: Path, name: str, odd: Any) -> None:
+    path = tmp_path / "recording"
+    path.write_bytes(SPELLINGS[name].write(conversations(3, 2, 2)))
+    whole = path.read_bytes()
+    rows = read(path)[0].ledger.rows
+    for table, column in columns(path):
+        path.write_bytes(whole)
+        with closing(sqlite3.connect(path)) as connection:
+            try:
+                connection.execute(f"update {table} set {column} = ? where rowid = 1", (odd,))
+                connection.commit()
+            except sqlite3.IntegrityError:
+                continue
+        file, _ = read(path)
+        assert file.ledger.rows == rows
+
+
+def columns(path: Path) -> list[tuple[str, str]]:
+    """Every column of the tables that hold sessions."""
+    with closing(sqlite3.connect(path)) as connection:
+        tables = connection.execute("select name from sqlite_master where sql like 'create%'")
+        return [
+            (table, row[1])
+            for (table,) in tables.fetchall()
+            if table != "sqlite_sequence"
+            for row in connection.execute(f"pragma table_info({table})")
+        ]

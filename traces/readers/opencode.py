@@ -89,17 +89,21 @@ def _database_sessions(database: Database, intake: Intake) -> Iterator[Session]:
             known.setdefault(session, {"id": session})
     number = 0
     for session, info in known.items():
-        rows = [row for table in tables for row in _messages(database, table, session)]
         log = OpencodeLog(_builder(info, intake))
+        rows = [row for table in tables for row in _messages(database, table, session, log.builder)]
         yield from log.read(enumerate(rows, number + 1))
         number += len(rows)
 
 
-def _messages(database: Database, table: str, session: Any) -> Iterator[dict[str, Any]]:
+def _messages(
+    database: Database, table: str, session: Any, builder: SessionBuilder
+) -> Iterator[dict[str, Any]]:
     """Rows of one session, those of the older table with their parts."""
     parts: dict[Any, list[dict[str, Any]]] = {}
     if table == "message" and "message_id" in database.columns.get("part", ()):
         for row in database.rows("part", order=("message_id", "id"), session_id=session):
             parts.setdefault(row["message_id"], []).append(mapping(embedded(row.get("data"))))
     for row in database.rows(table, order=("seq", "time_created", "id"), session_id=session):
-        yield {**row, "parts": parts.get(row["id"], [])}
+        yield {**row, "parts": parts.pop(row["id"], [])}
+    if parts:
+        builder.left_out(None, sum(map(len, parts.values())))
