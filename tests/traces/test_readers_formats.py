@@ -375,6 +375,10 @@ def test_load_shapes_are_recognised(tmp_path: Path) -> None:
     assert file.reason is not None
     assert "without text" in file.reason
     assert file.skipped == {"load_shape_only": 2}
+    row["messages"] = [{"role": "user", "content": "go"}]
+    file, sessions = read(tmp_path, lines(row, row))
+    assert file.format == "chat-messages"
+    assert len(sessions) == 2
 
 
 ONE = lines(claude("user", "u1", None, "go"), claude("assistant", "a1", "u1", "x", message="m"))

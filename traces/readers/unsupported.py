@@ -33,7 +33,8 @@ class Unsupported:
 
 
 def _is_mooncake(row: dict[str, Any]) -> bool:
-    return "input_length" in row and ("hash_ids" in row or "output_length" in row)
+    lengths = "input_length" in row and ("hash_ids" in row or "output_length" in row)
+    return lengths and "messages" not in row
 
 
 def _is_weka(row: dict[str, Any]) -> bool:
