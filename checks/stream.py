@@ -99,10 +99,8 @@ def check_stall(pair: Pair) -> Iterator[Finding | NotJudged]:
     if stream is None or p99 is None or not _timed(stream):
         yield NotJudged(f.CHUNK_STALL, "chunk times or the baseline's 99% gap are unknown")
         return
-    times = [chunk.at_ms for chunk in stream.chunks]
-    gaps = [(later - earlier, i + 1) for i, (earlier, later) in enumerate(pairwise(times))]
-    gap, place = max(gaps, default=(0.0, 0))
-    bound = max(STALL_FACTOR * p99, STALL_MS)
+    gap, place = longest_gap(stream)
+    bound = stall_bound(p99)
     if gap > bound:
         yield Finding(
             f.CHUNK_STALL,
@@ -111,6 +109,18 @@ def check_stall(pair: Pair) -> Iterator[Finding | NotJudged]:
             candidate=f"{gap:.0f} ms",
             detail={"chunk": place, "gap_ms": gap, "bound_ms": bound},
         )
+
+
+def longest_gap(stream: Response) -> tuple[float, int]:
+    """(ms, number of the chunk that came after it); (0, 0) of fewer than two chunks."""
+    times = [chunk.at_ms for chunk in stream.chunks]
+    gaps = [(later - earlier, i + 1) for i, (earlier, later) in enumerate(pairwise(times))]
+    return max(gaps, default=(0.0, 0))
+
+
+def stall_bound(gap_p99_ms: float) -> float:
+    """ms above which a gap is a stall, beside a baseline whose 99% quantile of gaps is given."""
+    return max(STALL_FACTOR * gap_p99_ms, STALL_MS)
 
 
 def _timed(stream: Response) -> bool:

@@ -19,6 +19,7 @@ from draftgate.config import ArmSection, Config
 from replay.job import Job, SessionJobs
 
 MAIN = "main"
+PLAIN = "plain"
 CURVE = (1, 4, 16)
 """Concurrencies of EAGLE 3.1's announcement."""
 
@@ -113,6 +114,11 @@ def _first_turns(sessions: Sequence[SessionJobs], turns: int) -> list[SessionJob
 def main_arm(config: Config) -> Arm:
     """The arm that every run has."""
     return Arm(MAIN, config.run.concurrency)
+
+
+def plain_arm(config: Config) -> Arm:
+    """A share of the turns as users send them."""
+    return Arm(PLAIN, config.run.concurrency)
 
 
 def further_arms(config: Config) -> tuple[Arm, ...]:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 
 from draftgate.config import Config
 from draftgate.progress import Reporter
-from draftgate.run.arms import Arm, further_arms
+from draftgate.run.arms import PLAIN, Arm, further_arms, plain_arm
 from draftgate.run.folder import RunFolder
 from draftgate.run.paths import OpenPath
 from replay.arm import ArmPlan, ArmResult, run_arm
@@ -45,6 +45,7 @@ class Collector:
         self.reporter = reporter
         self.results: dict[tuple[str, str], ArmResult] = {}
         self.arms = further_arms(config)
+        self.plain_names = {PLAIN, *plain_arm(config).rerun_names}
         self.gpu = GpuReader()
 
     def facts(self, path: OpenPath) -> list[PathFacts]:
@@ -195,7 +196,8 @@ class Collector:
         limits: dict[tuple[str, str], int],
         prefix_cache: bool,
     ) -> Job:
-        make: Callable[..., dict[str, object]] = plain_request if arm == "plain" else gate_request
+        plain = arm in self.plain_names
+        make: Callable[..., dict[str, object]] = plain_request if plain else gate_request
         salt = f"{self.folder.run}-{path.name}-{arm}"
         if not prefix_cache:
             salt += f"-{zlib.crc32(f'{job.session}/{job.turn}'.encode(errors='replace')):08x}"

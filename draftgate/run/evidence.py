@@ -17,6 +17,8 @@ from traces.reassembly import response_of
 from traces.response import Response
 from traces.server_sample import ServerSample
 
+PATHS = ("baseline", "candidate")
+
 TurnId = tuple[str, str]
 """(session, turn)."""
 
@@ -33,6 +35,9 @@ ARMS: tuple[ArmKey, ...] = (
     ("candidate", "rerun-1"),
     ("candidate", "rerun-2"),
     ("candidate", "rerun-alone"),
+    ("candidate", "plain-rerun-1"),
+    ("candidate", "plain-rerun-2"),
+    ("candidate", "plain-rerun-alone"),
 )
 """The arms that every run may hold; further ones are read after them."""
 
@@ -74,6 +79,15 @@ def exchange_of(capture: Capture) -> Exchange:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Stray:
+    """A record of a journal, counted from 1, whose path is none of `PATHS`."""
+
+    journal: Path
+    record: int
+    path: str
+
+
 @dataclass(slots=True)
 class Evidence:
     """Exchanges by arm and turn; turns keep the order in which they were first answered.
@@ -83,6 +97,7 @@ class Evidence:
 
     arms: dict[ArmKey, dict[TurnId, Exchange]] = field(default_factory=dict)
     samples: dict[ArmKey, list[ServerSample]] = field(default_factory=dict)
+    strays: list[Stray] = field(default_factory=list)
 
     def of(self, path: str, arm: str = "main") -> Mapping[TurnId, Exchange]:
         """The exchanges of one arm; empty where it did not run."""
@@ -95,8 +110,11 @@ class Evidence:
 
 def add_journal(evidence: Evidence, journal: Path) -> None:
     """Add the captures of one journal; of several attempts at a turn the last one counts."""
-    for capture in JournalReader(journal):
+    for number, capture in enumerate(JournalReader(journal), start=1):
         key = capture.key
+        if key.path not in PATHS:
+            evidence.strays.append(Stray(journal, number, key.path))
+            continue
         found = evidence.arms.setdefault((key.path, key.arm), {})
         known = found.get((key.session, key.turn))
         if known is None or known.key.attempt <= key.attempt:

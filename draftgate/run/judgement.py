@@ -50,6 +50,7 @@ from draftgate.run.setup import (
 from draftgate.run.slicing import Slices, judge_run_slices
 from draftgate.run.split_run import SplitRun
 from draftgate.run.splits import judge_split_invariance
+from draftgate.run.stalls import stalls_judged
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +131,7 @@ def judge(record: Record) -> Conclusion:
         *splits.findings,
     ]
     known = [
-        *judged.findings,
+        *stalls_judged(config, record.evidence, judged.findings),
         *(with_policy(finding, policy) for finding in whole),
         *(finding for arm in further for finding in arm.findings),
     ]

@@ -1,7 +1,8 @@
-"""Running turns with a hard divergence again: does it come back?
+"""Running turns with a hard divergence, or a stalled stream, again: does it come back?
 
-The answer labels a finding ``deterministic`` (wrong masks, rounding) or ``intermittent`` (KV races,
-mixed steps); it never removes it. Two re-runs are made at the arm's concurrency, one alone.
+For a divergence the answer is a label, ``deterministic`` (wrong masks, rounding) or
+``intermittent`` (KV races, mixed steps), and never removes it; for a stall: `draftgate.run.stalls`.
+Two re-runs are made at the arm's concurrency, one alone.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,11 +10,12 @@ from dataclasses import replace
 
 from checks.findings import ERROR, GREEDY_DIVERGENCE, Finding
 from checks.recurrence import Recurrence, recurrence
-from draftgate.run.arms import MAIN, Arm, main_arm
+from draftgate.run.arms import MAIN, Arm, main_arm, plain_arm
 from draftgate.run.collection import Collector
 from draftgate.run.evidence import Exchange, TurnId
 from draftgate.run.paths import OpenPath
 from draftgate.run.record import Record
+from draftgate.run.stalls import stalled_turns
 from replay.job import SessionJobs
 
 MOST_TURNS = 20
@@ -24,13 +26,17 @@ ArmTurn = tuple[str, str, str]
 
 
 def suspicious_turns(record: Record, small_kv: bool = False) -> dict[Arm, list[TurnId]]:
-    """Turns with a hard divergence by arm, the first `MOST_TURNS` of each.
+    """Turns with a hard divergence, or as users send them with a stall, by arm; the first
+    `MOST_TURNS` of each.
 
     Arms with small KV caches have servers of their own, and are asked for apart.
     """
     judged = [] if small_kv else [(main_arm(record.config), record.greedy)]
     judged += [(f.arm, f.greedy) for f in record.further.values() if f.arm.small_kv == small_kv]
     found = {arm: _suspicious(greedy.findings) for arm, greedy in judged if greedy is not None}
+    if not small_kv:
+        stalled = stalled_turns(record.config, record.evidence)
+        found[plain_arm(record.config)] = stalled[:MOST_TURNS]
     return {arm: turns for arm, turns in found.items() if turns}
 
 

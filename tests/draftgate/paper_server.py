@@ -24,7 +24,7 @@ class Faults:
     every prompt. Its counters say `counted` times what it sent, and `others` tokens more per
     request, as if it served other clients. `bare` leaves all routes out but models and chat,
     `mute_scorer` ends the connection of every scoring request, `hangs` gives the seconds before an
-    answer begins.
+    answer begins, `stalls` those before its last chunk.
     """
 
     spoil: Callable[[Stream, dict[str, Any]], None] = lambda stream, request: None
@@ -42,6 +42,7 @@ class Faults:
     bare: bool = False
     mute_scorer: bool = False
     hangs: Callable[[dict[str, Any]], float] = lambda request: 0.0
+    stalls: Callable[[dict[str, Any]], float] = lambda request: 0.0
 
 
 @dataclass
@@ -135,7 +136,10 @@ class PaperServer:
         response.content_type = "text/event-stream"
         await response.prepare(request)
         self.running += 1
-        for chunk in stream_chunks(stream, body):
+        chunks = list(stream_chunks(stream, body))
+        for place, chunk in enumerate(chunks, start=1):
+            if place == len(chunks):
+                await asyncio.sleep(self.faults.stalls(body))
             await response.write(b"data: " + json.dumps(chunk).encode() + b"\n\n")
         self.running -= 1
         if stream.done:
