@@ -297,6 +297,36 @@ def test_pi_tree_and_compaction(tmp_path: Path) -> None:
     assert file.skipped == {"abandoned_branch": 1, "label": 1}
 
 
+def test_kimi_prompts_and_tools(tmp_path: Path) -> None:
+    def step(name: str) -> list[dict[str, Any]]:
+        part = {"type": "content.part", "stepUuid": name, "part": {"type": "text", "text": name}}
+        events = [part, {"type": "step.end", "stepUuid": name, "finishReason": "end_turn"}]
+        return [{"type": "context.append_loop_event", "event": event} for event in events]
+
+    tools = [{"name": "ls", "description": "lists", "parameters": {"type": "object"}}]
+    user = {"role": "user", "content": "go", "origin": {"kind": "user"}}
+    file, (session,) = read(
+        tmp_path,
+        lines(
+            {"type": "config.update", "systemPrompt": "be brief"},
+            {"type": "llm.tools_snapshot", "tools": "[cut"},
+            {"type": "context.append_message", "message": user},
+            *step("one"),
+            {"type": "config.update", "systemPrompt": "be brief"},
+            {"type": "config.update", "systemPrompt": "be verbose"},
+            {"type": "llm.tools_snapshot", "tools": json.dumps(tools)},
+            {"type": "context.append_message", "message": {"role": "nobody", "content": "x"}},
+            *step("two"),
+        ),
+    )
+    check_file(file, [session])
+    assert file.skipped == {"llm.tools_snapshot": 1, "no_message": 1, "system_prompt": 1}
+    assert [warning.row for warning in file.warnings if warning.code == "parts_left_out"] == [7]
+    offered = [session.toolsets[turn.toolset or ""].provenance for turn in session.turns]
+    assert offered == ["missing", "recorded"]
+    assert chat_request(session, session.turns[1])["tools"][0]["function"]["name"] == "ls"
+
+
 def test_aider_history(tmp_path: Path) -> None:
     page = (
         "\n# aider chat started at 2026-01-01 09:00:00\n\n> Aider v0.80\n\n"

@@ -16,11 +16,12 @@ from traces.readers.builder import SessionBuilder
 from traces.readers.content import content_parts
 from traces.readers.intake import Intake
 from traces.readers.items import Answer, Replaced, Result, Said
+from traces.readers.json_text import embedded
 from traces.readers.log import Log
 from traces.readers.reader import share
 from traces.readers.sample import Sample
 from traces.readers.shapes import integer, items, mapping, text, text_or_none
-from traces.readers.tools import ObservedTools
+from traces.readers.tools import ObservedTools, recorded_tools
 from traces.session import Session
 from traces.turn import Sampling, Usage
 
@@ -47,6 +48,8 @@ class Kimi:
 
 
 class _KimiLog(Log):
+    prompt: str | None = None
+    toolset: str | None = None
     model: str | None = None
     effort: str | None = None
 
@@ -62,6 +65,10 @@ class _KimiLog(Log):
         if kind == "tools.set_active_tools":
             names = [name for name in items(row.get("names")) if isinstance(name, str)]
             self.builder.observed = ObservedTools(n for n in names if "*" not in n)
+        elif kind == "llm.tools_snapshot":
+            tools = recorded_tools(embedded(row.get("tools")))
+            self.toolset = self.builder.toolset(tools) if tools else self.toolset
+            return None if tools else kind
         elif kind == "llm.request":
             self.model = text_or_none(row.get("model")) or self.model
         elif kind == "context.append_message":
@@ -85,11 +92,15 @@ class _KimiLog(Log):
 
     def _configure(self, number: int, row: dict[str, Any]) -> str | None:
         self.effort = text_or_none(row.get("thinkingEffort")) or self.effort
-        prompt = text(row.get("systemPrompt"))
-        if row.get("systemPrompt") and not prompt:
+        given = row.get("systemPrompt")
+        if not given:
+            return None
+        if not isinstance(given, str) or (self.transcript and given != self.prompt):
             self.builder.left_out(number, 1)
-        if prompt and not self.transcript:
-            parts = content_parts(prompt, self.builder.intake.blobs)
+            return "system_prompt"
+        if not self.transcript:
+            self.prompt = given
+            parts = content_parts(given, self.builder.intake.blobs)
             self.transcript.append(Said("system", parts, "harness", (number,)))
         return None
 
@@ -127,7 +138,7 @@ class _KimiLog(Log):
     def _step(self, number: int, step: str) -> Answer:
         answer = self._steps.get(step)
         if answer is None:
-            answer = Answer(model=self.model)
+            answer = Answer(model=self.model, toolset=self.toolset)
             answer.sampling = Sampling(effort=self.effort) if self.effort else None
             self._steps[step] = answer
             self.transcript.append(answer)
