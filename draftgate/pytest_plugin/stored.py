@@ -1,5 +1,6 @@
 """Turns and answers from the journals of a run: no server, and nothing is sent."""
 
+import warnings
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from draftgate.pytest_plugin.settings import Settings
 from draftgate.pytest_plugin.source import Unavailable
 from draftgate.run.evidence import Evidence, Exchange, add_journal
 from draftgate.run.folder import RunFolder
+from draftgate.run.strays import stray_notes
 from draftgate.testing.answer import Answer
 from draftgate.testing.recorded_turn import RecordedTurn
 from traces.errors import InputError
@@ -44,6 +46,8 @@ class StoredJournals:
             if not file.is_file():
                 raise InputError(f"{file}: no such journal", "name the folder of a run")
             add_journal(evidence, file)
+        for note in stray_notes(evidence):
+            warnings.warn(note, stacklevel=2)
         return evidence
 
     def turns(self) -> list[RecordedTurn]:

@@ -25,6 +25,7 @@ from draftgate.run.record import ArmTurns, Record
 from draftgate.run.reruns import labelled, recurrences
 from draftgate.run.server_load import load_notes
 from draftgate.run.setup import ONLY_FIRST, prompt_differences
+from draftgate.run.strays import stray_notes
 
 EVICTING = "the arm's load evicts cached blocks"
 SAMPLED = (SAMPLED_SHIFT, "the law of sampled turns is judged in the main arm alone")
@@ -137,7 +138,8 @@ def _point(record: Record, arm: Arm, seed: int) -> CurvePoint:
 
 def arm_notes(record: Record, curve: tuple[CurvePoint, ...]) -> list[str]:
     """What a reader should know of the arms' answers and loads."""
-    notes = [*record.notes, *irregular_notes(record.evidence)]
+    evidence = record.evidence
+    notes = [*record.notes, *stray_notes(evidence), *irregular_notes(evidence)]
     for arm in record.judged_arms:
         notes += load_notes(record, arm) if arm.on_curve else []
         notes += _preemption(record, arm) if arm.small_kv else []

@@ -43,6 +43,7 @@ def conclude(record: Record, reporter: Reporter) -> GateOutcome:
         store=db,
         report=report,
         folder=record.folder.root,
+        notes=conclusion.notes,
     )
 
 
@@ -58,6 +59,7 @@ def counts_of(record: Record, conclusion: Conclusion) -> dict[str, int]:
         "turns_too_long": len(record.too_long),
         "turns_skipped": sum(record.plan.skipped.values()),
         "rows_unread": sum(record.plan.unread.values()),
+        "records_of_no_path": len(record.evidence.strays),
         "turns_judged": sum(turn.not_judged is None for turn in greedy.turns),
         "turns_equal": equal,
         "tokens_judged": greedy.tokens,

@@ -19,13 +19,14 @@ from draftgate.config import Config
 from draftgate.progress import Reporter
 from draftgate.run.collection import Collector
 from draftgate.run.conclusion import conclude
+from draftgate.run.evidence import PATHS
 from draftgate.run.fitting import fit_record
 from draftgate.run.folder import RunFolder
 from draftgate.run.further import judge_arm
 from draftgate.run.interruption import resumable
 from draftgate.run.noise_tails import settle_noise_tails
 from draftgate.run.outcome import GateOutcome
-from draftgate.run.paths import PATHS, OpenPath, check_reachable, open_paths
+from draftgate.run.paths import OpenPath, check_reachable, open_paths
 from draftgate.run.plan import Plan, make_plan
 from draftgate.run.questions import Questioner, scorer_method
 from draftgate.run.record import Record

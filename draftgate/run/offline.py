@@ -22,6 +22,7 @@ from draftgate.run.plan import Plan
 from draftgate.run.record import Record
 from draftgate.run.run_file import RunFile, begun_config, read_facts, read_run
 from draftgate.run.sampled import LISTED
+from draftgate.run.strays import lone_arm_notes
 from replay.score_file import read_scores
 from traces.errors import InputError
 from traces.frames import FrameReader
@@ -72,6 +73,7 @@ def judge_journals(files: Sequence[Path], config_file: Path | None) -> GateOutco
         store=None,
         report=None,
         folder=folder.root,
+        notes=(*conclusion.notes, *lone_arm_notes(evidence, {arm.name for arm in record.arms})),
     )
 
 
@@ -145,6 +147,7 @@ def _evidence(files: Sequence[Path]) -> Evidence:
     for held in named.values():
         for key, exchanges in held.arms.items():
             evidence.arms.setdefault(key, {}).update(exchanges)
+        evidence.strays += held.strays
     owned = set(evidence.arms)
     for folder in sorted({file.parent for file in named}):
         for file in sorted(folder.glob("*-*-*.jsonl.zst")):
@@ -152,6 +155,7 @@ def _evidence(files: Sequence[Path]) -> Evidence:
                 continue
             beside = Evidence()
             add_journal(beside, file)
+            evidence.strays += beside.strays
             for key, exchanges in beside.arms.items():
                 if key not in owned and folder in homes.get(key[0], {folder}):
                     evidence.arms.setdefault(key, {}).update(exchanges)

@@ -14,6 +14,7 @@ class GateOutcome:
 
     `codes` counts findings at severity error by code; `counts` holds how much was replayed,
     skipped and judged, by name. `store` and `report` are `None` where journals were judged offline.
+    `notes` are for the reader: what was left out, what was odd.
     """
 
     run: str
@@ -23,6 +24,7 @@ class GateOutcome:
     store: Path | None
     report: Path | None
     folder: Path
+    notes: tuple[str, ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -42,6 +44,7 @@ class GateOutcome:
             "bounds": [asdict(bound) for bound in self.verdict.bounds],
             "controls": [asdict(control) for control in self.verdict.controls],
             "needed": list(self.verdict.needed),
+            "notes": list(self.notes),
         }
 
     def print_summary(self) -> None:
@@ -64,5 +67,6 @@ class GateOutcome:
             f"{bound.state:14} {bound.name}: {bound.message}" for bound in self.verdict.bounds
         ]
         lines += [f"{c.state:14} control {c.kind}: {c.detail}" for c in self.verdict.controls]
+        lines += [f"Note: {note}" for note in self.notes]
         for line in lines:
             console.print(line, markup=False, highlight=False)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from draftgate.config import CandidateSection, Config, PathSection
 from draftgate.progress import Advance, Reporter
+from draftgate.run.evidence import PATHS
 from draftgate.run.folder import RunFolder
 from replay.command import ServerSpec
 from replay.cpus import cpu_shares
@@ -16,8 +17,6 @@ from replay.endpoint import Endpoint
 from replay.model_list import ROUTE, first_model
 from replay.server import Server, Waiting
 from traces.errors import ConfigError, ServerError
-
-PATHS = ("baseline", "candidate")
 
 
 @dataclass(frozen=True, slots=True)

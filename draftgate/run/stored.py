@@ -38,6 +38,7 @@ def stored_outcome(config: Config, folder: RunFolder) -> GateOutcome | None:
         store=db,
         report=report,
         folder=folder.root,
+        notes=tuple(summary.run["notes"] or ()),
     )
 
 

@@ -12,10 +12,11 @@ import pytest
 from draftgate.cli import run as run_cli
 from draftgate.config_file import read_config
 from draftgate.progress import SilentReporter
+from draftgate.run.evidence import PATHS
 from draftgate.run.folder import RunFolder
 from draftgate.run.gate import run_gate
 from draftgate.run.outcome import GateOutcome
-from draftgate.run.paths import PATHS, open_paths
+from draftgate.run.paths import open_paths
 from reports.store import Store
 from traces.journal import JournalReader, JournalWriter
 

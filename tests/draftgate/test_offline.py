@@ -1,32 +1,43 @@
 """Judging journals: what was named is what is judged, wherever it lies."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from conftest import Gate, K
+from conftest import K, paper_config, paper_paths
 from paper_server import Faults
 from paper_stream import Stream
 
+from draftgate.progress import SilentReporter
+from draftgate.run.gate import run_gate
 from draftgate.run.offline import judge_journals
+from traces.journal import JournalReader, JournalWriter
 
 
 def lost_calls(stream: Stream, request: dict) -> None:
     stream.calls = []
 
 
-@pytest.fixture
-def folders(gate: Gate, tmp_path: Path) -> tuple[Path, Path]:
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """(the folder of a run whose candidate loses its calls, that of a sound run)."""
-    bad = gate(Faults(drafts=K, spoil=lost_calls)).folder
-    good = gate().folder
-    assert bad is not None
-    assert good is not None
-    # Names that sort either way: the outcome must not hang on them.
-    return (
-        Path(shutil.copytree(bad, tmp_path / "a")),
-        Path(shutil.copytree(good, tmp_path / "b")),
-    )
+    home = tmp_path_factory.mktemp("runs")
+    found = []
+    for fault in (Faults(drafts=K, spoil=lost_calls), Faults(drafts=K)):
+        with paper_paths(fault) as servers:
+            found.append(run_gate(paper_config(home, servers), SilentReporter()).folder)
+    return found[0], found[1]
+
+
+@pytest.fixture
+def folders(runs: tuple[Path, Path], tmp_path: Path) -> tuple[Path, Path]:
+    """Copies of both, to be spoilt. Names that sort either way: the outcome must not hang on them.
+
+    (the run that loses its calls, the sound one)
+    """
+    bad, good = runs
+    return shutil.copytree(bad, tmp_path / "a"), shutil.copytree(good, tmp_path / "b")
 
 
 def named(candidate: Path, baseline: Path) -> list[Path]:
@@ -59,3 +70,48 @@ def test_a_plain_arm_that_one_path_lacks_does_not_pass(folders: tuple[Path, Path
     bounds = {b.name: b for b in judge_journals(named(good, good), None).verdict.bounds}
     assert bounds["answered_turns"].state == "inconclusive"
     assert "arm plain" in bounds["answered_turns"].message
+
+
+def respelt(journal: Path, wrong: dict[int, dict[str, str]]) -> None:
+    """Write the journal again, with these words in the keys of these records (counted from 1)."""
+    captures = list(JournalReader(journal))
+    journal.unlink()
+    with JournalWriter(journal) as writer:
+        for number, capture in enumerate(captures, start=1):
+            key = replace(capture.key, **wrong.get(number, {}))
+            writer.add(replace(capture, key=key))
+
+
+def test_records_of_no_path_are_counted_and_told_with_their_place(
+    folders: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, good = folders
+    files = named(good, good)
+    assert judge_journals(files, None).counts["records_of_no_path"] == 0
+    respelt(files[0], {2: {"path": "candidat"}, 5: {"path": "\x1b[2J"}})
+    plain = good / "baseline-plain-0.jsonl.zst"
+    respelt(plain, {1: {"path": ""}})
+    outcome = judge_journals(files, None)
+    assert outcome.counts["records_of_no_path"] == 3
+    told = ", so nothing judges it"
+    assert [note for note in outcome.notes if "record " in note] == [
+        f"{plain.resolve()}, record 1: path '' is neither baseline nor candidate{told}",
+        f"{files[0].resolve()}, record 2, and 1 more of them: path 'candidat' is neither "
+        f"baseline nor candidate{told}",
+    ]
+    # The turns whose answers they were are unanswered: such a run does not pass.
+    assert outcome.verdict.verdict != "pass"
+    outcome.print_summary()
+    assert "record 2, and 1 more of them" in " ".join(capsys.readouterr().out.split())
+
+
+def test_an_arm_of_one_path_alone_is_told(folders: tuple[Path, Path]) -> None:
+    _, good = folders
+    files = named(good, good)
+    arm = shutil.copy(files[0], good / "candidate-c16-0.jsonl.zst")
+    respelt(Path(arm), {n: {"arm": "c16"} for n in range(1, 1000)})
+    notes = judge_journals(files, None).notes
+    assert len([n for n in notes if n.startswith("arm 'c16': ")]) == 1
+    shutil.copy(files[1], good / "baseline-c16-0.jsonl.zst")
+    respelt(good / "baseline-c16-0.jsonl.zst", {n: {"arm": "c16"} for n in range(1, 1000)})
+    assert not [n for n in judge_journals(files, None).notes if n.startswith("arm 'c16': ")]

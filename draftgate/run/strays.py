@@ -1,0 +1,41 @@
+"""Records of journals that no judgement reads: they are counted, and told with their place.
+
+run/candidate-main-0.jsonl.zst, record 17, and 2 more of them: path 'candidat' is neither …
+"""
+
+from collections.abc import Collection, Iterator
+from itertools import groupby
+
+from checks.excerpt import printable
+from draftgate.config import OWN_ARMS
+from draftgate.run.evidence import PATHS, Evidence
+
+
+def stray_notes(evidence: Evidence) -> list[str]:
+    """One line per journal that holds records of no path."""
+    strays = sorted(evidence.strays, key=lambda stray: str(stray.journal))
+    return [
+        _note(str(journal), [(stray.record, stray.path) for stray in found])
+        for journal, found in groupby(strays, key=lambda stray: stray.journal)
+    ]
+
+
+def _note(journal: str, found: list[tuple[int, str]]) -> str:
+    record, path = min(found)
+    more = f", and {len(found) - 1} more of them" if len(found) > 1 else ""
+    return (
+        f"{printable(journal)}, record {record}{more}: path {path[:60]!r} is neither "
+        f"{' nor '.join(PATHS)}, so nothing judges it"
+    )
+
+
+def lone_arm_notes(evidence: Evidence, judged: Collection[str]) -> Iterator[str]:
+    """One line per arm that is none of the gate's own and was replayed on one path alone."""
+    for (path, arm), exchanges in evidence.arms.items():
+        name = arm.removesuffix("-aa")
+        if name not in OWN_ARMS and name not in judged and not name.startswith("rerun"):
+            turns = len(exchanges)
+            yield (
+                f"arm {name[:60]!r}: {turns} turns of the {path}, which the other path lacks, so "
+                "nothing judges them"
+            )
