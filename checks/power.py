@@ -27,11 +27,13 @@ def detectable_acceptance_shift(
         delta = (z_{1-level/2} + z_power) sqrt(p (1 - p) deff / n)
 
     One sample against a known reference (Cohen 1988, ch. 6): 0.05 at p = 0.7 needs 1,250 drafts.
+    Half a count keeps p off 0 and 1: no run is long enough to see every shift.
     """
     if drafts <= 0:
         return None
     z = float(stats.norm.ppf(1 - level / 2) + stats.norm.ppf(power))
-    return z * math.sqrt(acceptance * (1 - acceptance) * deff / drafts)
+    p = (acceptance * drafts + 0.5) / (drafts + 1)
+    return z * math.sqrt(p * (1 - p) * deff / drafts)
 
 
 def power_statement(tokens: int, deff: float, drafts: int | None, acceptance: float | None) -> str:

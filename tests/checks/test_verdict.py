@@ -64,3 +64,14 @@ def test_power_agrees_with_the_published_sizes() -> None:
         assert detectable_acceptance_shift(0.7, drafts) == pytest.approx(shift, rel=1e-3)
     assert detectable_rate(0) is None
     assert "not measured" in power_statement(100, 1.0, None, None)
+
+
+@pytest.mark.parametrize("acceptance", [0.0, 1.0])
+def test_a_drafter_that_is_always_right_does_not_let_a_run_see_every_shift(
+    acceptance: float,
+) -> None:
+    # Half a count of 100: 3.86 · sqrt(0.005 · 0.995 / 100) = 0.027
+    few, many = (detectable_acceptance_shift(acceptance, drafts) for drafts in (100, 10_000))
+    assert few == pytest.approx(0.027, rel=0.02)
+    assert many is not None
+    assert 0 < many < few / 10
