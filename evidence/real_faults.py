@@ -69,7 +69,7 @@ CASES = {
     "float32": Case("float32 where the baseline has bf16", flags={"--dtype": "float32"}),
     "fp8-kv": Case("KV cache in fp8", flags={"--kv-cache-dtype": "fp8"}),
     "template": Case("other chat template", flags={"--chat-template": str(OTHER_TEMPLATE)}),
-    "parser": Case("other tool parser (llama3_json)", flags={TOOL_PARSER: "llama3_json"}),
+    "parser": Case("other tool parser (qwen3_coder)", flags={TOOL_PARSER: "qwen3_coder"}),
     "eagle3": Case(
         "EAGLE 3: the same head without `fc_norm` and `norm_output`",
         plain_head=True,
@@ -143,12 +143,14 @@ def spec_of(config: Config, name: str, case: Case, cpus: tuple[int, ...] | None)
     )
 
 
-def overrides(case: Case, urls: tuple[str, str], runs: Mapping[str, str]) -> dict[str, Any]:
-    """What the gate is told beside ``gate.toml``."""
+def overrides(
+    case: Case, urls: tuple[str, str], drafter: Mapping[str, Any], runs: Mapping[str, str]
+) -> dict[str, Any]:
+    """What the gate is told beside ``gate.toml``; `drafter` is the candidate's own."""
     return {
         "run": {"sessions": [str(HOME / "beginnings.jsonl")], "max_tokens": 128},
         "baseline": {"urls": [urls[0]]},
-        "candidate": {"urls": [urls[1]]},
+        "candidate": {"urls": [urls[1]], "speculative_config": dict(drafter)},
         "reference": {"run": runs[case.reference]} if case.reference in runs else {},
     }
 
@@ -179,8 +181,8 @@ def main() -> int:
             says.note(f"{name}: starting the candidate")
             with Server(spec_of(config, name, case, second), HOME / f"{name}.log") as candidate:
                 candidate.wait_healthy()
-                urls = (baseline.url, candidate.url)
-                outcome = run_gate(read_config(gate, overrides(case, urls, runs)), says)
+                urls, drafter = (baseline.url, candidate.url), candidate.spec.speculative_config
+                outcome = run_gate(read_config(gate, overrides(case, urls, drafter, runs)), says)
             outcome.print_summary()
             runs[name] = outcome.run
             results.append(result_of(case.what, outcome))

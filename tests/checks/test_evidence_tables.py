@@ -1,12 +1,14 @@
 """The script behind the tables of docs/evidence.md."""
 
 import numpy as np
+import pytest
 
 from checks.equivalence import judge_measured
 from checks.greedy_turn import measure_turn
 from checks.policy import Policy
 from evidence.markdown import table
 from evidence.pool import Run, pack, read, tokens, unpack
+from evidence.strengths import acceptance_need, half_caught, rate_need
 from evidence.synthetic import SyntheticModel, gaussian, greedy_pool
 from evidence.tables import counted, pool_alarms, resampled
 
@@ -70,3 +72,19 @@ def test_real_noise_raises_no_alarm() -> None:
 def test_tables() -> None:
     assert table(("a", "b"), [(1, 2)]) == "| a | b |\n|---|---|\n| 1 | 2 |"
     assert counted("x", ["pass", "fail", "pass"]) == ("x", 3, 1, 0, 2)
+
+
+def test_a_rate_is_predicted_to_show_where_its_lower_limit_leaves_twice_the_baselines() -> None:
+    # k exceedances of the candidate, none of the baseline in as many tokens (deff 1, MOVER):
+    # (k - low(k))² + (2 · 3.0)² < k², which the exact Poisson limit first meets at k = 7.1.
+    assert [rate_need(rate, 1.0) for rate in (1e-2, 1e-3)] == pytest.approx([710, 7100], rel=0.02)
+
+
+def test_lost_acceptance_is_predicted_to_show_at_two_point_three_deviations() -> None:
+    # 0.3 against 0.135: z = 0.165 / sqrt(2 (0.21 + 0.117) / n) = 2.326 at n = 130
+    assert acceptance_need(0.135, 0.3) == pytest.approx(130, rel=0.1)
+    assert acceptance_need(0.06, 0.3) == 100
+
+
+def test_half_of_the_runs_are_caught_at_the_size_found() -> None:
+    assert half_caught(lambda size, seed: size > 40 + seed, 30, runs=10) in range(45, 56)

@@ -3,16 +3,30 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
-from conftest import Gate
+from conftest import paper_config, paper_paths
 
 pytest.importorskip("torch", reason="the scripts make weights")
 
+from checks.controls.duplicate import DUPLICATE
+from checks.controls.finish import FINISH
+from checks.controls.tail import ARGUMENT_TAIL, TEXT_TAIL
 from draftgate.config_file import read_config
-from evidence import beginnings, chats, natural_noise, real_faults, twins
+from draftgate.progress import SilentReporter
+from draftgate.run.gate import run_gate
+from draftgate.run.outcome import GateOutcome
+from evidence import beginnings, chats, natural_noise, planted, real_faults, twins
 from evidence.results import HEAD, keep, result_of, shown
 from replay.command import ServerSpec
 from traces.importer import import_files
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> GateOutcome:
+    with paper_paths() as servers:
+        config = paper_config(tmp_path_factory.mktemp("sound"), servers)
+        return run_gate(config, SilentReporter())
 
 
 def test_the_chats_are_sessions_that_can_be_replayed(tmp_path: Path) -> None:
@@ -87,8 +101,8 @@ def test_the_configuration_of_the_real_weights_is_valid(kind: str) -> None:
     assert config.candidate.speculative_config["num_speculative_tokens"] == 3
 
 
-def test_a_run_becomes_a_row(gate: Gate, tmp_path: Path) -> None:
-    result = result_of("a sound pair", gate())
+def test_a_run_becomes_a_row(sound: GateOutcome, tmp_path: Path) -> None:
+    result = result_of("a sound pair", sound)
     assert (result.verdict, result.codes, result.broken, result.undecided) == ("pass", (), (), ())
     assert (result.forks, result.hard, result.again, result.largest) == (0, 0, 0, 0.0)
     assert result.acceptance is not None
@@ -98,3 +112,32 @@ def test_a_run_becomes_a_row(gate: Gate, tmp_path: Path) -> None:
     assert row.startswith("| a sound pair | `pass` | none | none | none |")
     keep(result, tmp_path / "rows" / "kept.jsonl")
     assert json.loads((tmp_path / "rows" / "kept.jsonl").read_text())["verdict"] == "pass"
+
+
+def test_every_planted_fault_is_caught_wherever_a_turn_lends_itself(sound: GateOutcome) -> None:
+    pairs = planted.pairs_of(sound.folder)
+    assert len(pairs) == 96
+    for control in (TEXT_TAIL, ARGUMENT_TAIL, FINISH, DUPLICATE):
+        found = planted.plant(control, pairs)
+        assert found.lends.sum() > 10, control.kind
+        assert (found.caught == found.lends).all(), control.kind
+
+
+def test_the_wait_for_a_planted_fault_is_geometric() -> None:
+    # Every second turn lends itself, one in two of these is hit: a quarter, so the median wait is
+    # ln 0.5 / ln 0.75 = 2.4 turns of 10 tokens.
+    every_second = np.array([True, False] * 4)
+    fault = planted.Planted(FINISH, every_second, every_second, np.full(8, 10))
+    assert planted.predicted(fault, 0.5) == pytest.approx(24.1, abs=0.1)
+    waits = [planted.wait(fault, 0.5, seed) for seed in range(400)]
+    assert np.median(waits) in (20, 30)
+    assert np.mean(waits) == pytest.approx(40, rel=0.2)
+
+
+@pytest.mark.parametrize("name", list(real_faults.CASES))
+def test_the_gate_is_told_the_drafter_that_the_candidate_runs(name: str) -> None:
+    """Told another, it finds that no turn's steps add up, and measures no acceptance."""
+    case = real_faults.CASES[name]
+    drafter = {"method": "ngram", "num_speculative_tokens": 2}
+    told = real_faults.overrides(case, ("http://a", "http://b"), drafter, {})
+    assert read_config(Path("gate.toml"), told).candidate.speculative_config == drafter

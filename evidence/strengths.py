@@ -1,0 +1,165 @@
+"""Faults that only a count shows, at three strengths: how much is read until the gate says so.
+
+    python -m evidence.strengths
+
+Wrong greedy tokens, regrets above the soft bound, and lost acceptance, in simulated runs that grow
+until half of them are caught. Each is held against what the formula that judges it predicts of
+counts at their expected values.
+"""
+
+import argparse
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+from scipy import stats
+
+from checks.acceptance import MIN_DRAFTS
+from checks.equivalence import judge_measured
+from checks.findings import Finding
+from checks.greedy_bounds import HARD, RATE
+from checks.policy import Policy
+from checks.profile_row import ProfileRow
+from checks.rates import RateTable, mover_limits
+from checks.reference_run import LEVEL, compare_with_reference, separation
+from evidence.markdown import table
+from evidence.noise_runs import NoiseModel, RunSize, simulate
+
+QUIET = NoiseModel(0.05)
+TOKENS = 84
+"""Tokens of a turn, as in `evidence.noise_runs`."""
+TURNS = 4
+POLICY = Policy(rate_margin=3e-4)
+GROWTH = 1.2
+Z = float(stats.norm.isf(LEVEL))
+HEAD = ("fault", "strength", "until half are caught", "predicted")
+
+Caught = Callable[[int, int], bool]
+"""(size, seed) -> whether a run of that size is caught."""
+
+
+def half_caught(caught: Caught, first: int, runs: int) -> int:
+    """Smallest size, in steps of 20%, at which at least half of the runs are caught."""
+    size = first
+    while sum(caught(size, seed) for seed in range(runs)) * 2 < runs:
+        size = int(size * GROWTH) + 1
+    return size
+
+
+def spoiled(bound: str, rate: float, regret: float) -> Caught:
+    """Runs of so many sessions whose tokens cost `regret` nat more at `rate`; is `bound` broken?"""
+
+    def caught(sessions: int, seed: int) -> bool:
+        rng = np.random.default_rng(seed)
+        turns, measured = simulate(QUIET, RunSize(sessions, TURNS, TOKENS), rng, streams=-1.0)
+        # The baseline would not repeat a wrong token, so it is not asked.
+        turns = [replace(turn, own_tokens={}) for turn in turns]
+        for place, regrets in enumerate(measured):
+            parts = [
+                replace(p, values=p.values + regret * (rng.random(len(p)) < rate))
+                for p in regrets.candidate
+            ]
+            measured[place] = replace(regrets, candidate=tuple(parts))
+        judged = judge_measured(turns, measured, POLICY, seed)
+        return any(b.name == bound and b.state == "fail" for b in judged.bounds)
+
+    return caught
+
+
+def wrong_tokens(rates: Sequence[float], runs: int) -> list[tuple[object, ...]]:
+    """Tokens 2 nat less likely: one is enough, so ``ln 2 / rate`` tokens in the median."""
+    found: list[tuple[object, ...]] = []
+    for rate in rates:
+        sessions = half_caught(spoiled(HARD, rate, 2.0), 2, runs)
+        read, need = sessions * TURNS * TOKENS, np.log(2) / rate
+        found.append(
+            ("wrong greedy token", f"{rate:g} per token", f"{read:,} tokens", f"{need:,.0f} tokens")
+        )
+    return found
+
+
+def rate_need(rate: float, deff: float) -> float:
+    """Tokens at which so many exceedances as expected, and none of the baseline, break the bound.
+
+    The baseline is read as long in both shapes; candidate tokens are of decode shape.
+    """
+    tokens = 100.0
+    while True:
+        one = np.ones((1, 1)) * tokens
+        counts = RateTable(one * rate, one, one * 0, one)
+        enough = rate * tokens >= POLICY.exceedance_sessions
+        if enough and mover_limits(counts, deff, POLICY.noise_ratio)[0] > 0:
+            return tokens
+        tokens *= 1.02
+
+
+def soft_regrets(rates: Sequence[float], runs: int) -> list[tuple[object, ...]]:
+    """Tokens 0.5 nat less likely, above the soft bound and below the hard one."""
+    found: list[tuple[object, ...]] = []
+    for rate in rates:
+        sessions = half_caught(spoiled(RATE, rate, 0.5), 3, runs)
+        read, need = sessions * TURNS * TOKENS, rate_need(rate, 1.0)
+        found.append(
+            ("regret of 0.5 nat", f"{rate:g} per token", f"{read:,} tokens", f"{need:,.0f} tokens")
+        )
+    return found
+
+
+def row(accepted: int, drafts: int) -> ProfileRow:
+    """A label with one draft position."""
+    told = {
+        "boundary": "code",
+        "num_drafts": drafts,
+        "num_draft_tokens": drafts,
+        "num_accepted_tokens": accepted,
+        "accepted_per_pos": [accepted],
+    }
+    return ProfileRow.from_mapping(told)
+
+
+def lost_acceptance(factors: Sequence[float], runs: int) -> list[tuple[object, ...]]:
+    """First-position acceptance of 0.3, times `factor`, against a reference as long as the run."""
+    usual = 0.3
+    found: list[tuple[object, ...]] = []
+    for factor in factors:
+
+        def caught(drafts: int, seed: int, share: float = usual * factor) -> bool:
+            rng = np.random.default_rng(seed)
+            ours, theirs = rng.binomial(drafts, share), rng.binomial(drafts, usual)
+            seen = compare_with_reference([row(ours, drafts)], [row(theirs, drafts)])
+            return any(isinstance(item, Finding) for item in seen)
+
+        read, need = half_caught(caught, 50, runs), acceptance_need(usual * factor, usual)
+        found.append(
+            ("acceptance lost", f"to {factor:g} of the usual", f"{read:,} drafts", f"{need} drafts")
+        )
+    return found
+
+
+def acceptance_need(share: float, usual: float) -> int:
+    """Drafts at which the expected counts differ by more than chance, at least `MIN_DRAFTS`."""
+    drafts = MIN_DRAFTS
+    while separation(_pair(share, usual, drafts), 0) <= Z:
+        drafts += 1
+    return drafts
+
+
+def _pair(share: float, usual: float, drafts: int) -> tuple[ProfileRow, ProfileRow]:
+    return row(round(share * drafts), drafts), row(round(usual * drafts), drafts)
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--runs", type=int, default=40, help="runs of each size")
+    runs = parser.parse_args().runs
+    rows = [
+        *wrong_tokens((3e-3, 1e-3, 3e-4), runs),
+        *soft_regrets((1e-2, 3e-3, 1e-3), runs),
+        *lost_acceptance((0.2, 0.35, 0.45), runs),
+    ]
+    print(table(HEAD, rows))
+
+
+if __name__ == "__main__":
+    main()
