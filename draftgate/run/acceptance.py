@@ -80,6 +80,21 @@ def judge_acceptance(
     )
 
 
+def drafter_notes(acceptance: Acceptance, drafting: Drafting) -> list[str]:
+    """What a reader must know where steps were drafted and those of no turn add up.
+
+    An attached server that runs another method than `speculative_config` says is the likely cause:
+    one that drafts at every step is read otherwise than one that skips some.
+    """
+    if acceptance.drafts == 0 or acceptance.rows:
+        return []
+    said = f"method {drafting.method}" if drafting.method else "no method"
+    return [
+        f"{acceptance.drafts} steps drafted, and those of no turn add up to its tokens: acceptance "
+        f"is not measured; `candidate.speculative_config` names {said}: is it what the server runs?"
+    ]
+
+
 def sums_of(readings: Mapping[TurnId, Reading], k: int) -> ProfileSums:
     """Sums of every turn whose steps reconcile; no draft is longer than `k`."""
     sums = ProfileSums(k)

@@ -20,7 +20,7 @@ from checks.speed_curve import CurvePoint
 from checks.tool_outcome import tool_pair
 from checks.verdict import Verdict, decide
 from checks.vllm_ngram import ngram_proposer
-from draftgate.run.acceptance import Acceptance, judge_acceptance
+from draftgate.run.acceptance import Acceptance, drafter_notes, judge_acceptance
 from draftgate.run.answers import answered_turns
 from draftgate.run.arm_judgement import (
     ArmJudgement,
@@ -171,7 +171,11 @@ def judge(record: Record) -> Conclusion:
         perturbed,
         slices,
         curve,
-        (*arm_notes(record, curve), *(note for arm in perturbed for note in arm.notes)),
+        (
+            *drafter_notes(acceptance, drafting),
+            *arm_notes(record, curve),
+            *(note for arm in perturbed for note in arm.notes),
+        ),
         splits,
     )
 

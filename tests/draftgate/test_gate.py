@@ -269,6 +269,19 @@ def test_lists_of_one_score_do_not_pass_for_an_argmax_check(gate: Gate) -> None:
     assert outcome.verdict.verdict != "pass"
 
 
+def test_a_server_with_another_drafter_than_it_is_said_to_have_is_told(gate: Gate) -> None:
+    def skips(stream: Stream, request: Request) -> None:
+        """As n-gram does where nothing matches: the step stands in no array."""
+        stream.drafted, stream.accepted = stream.drafted[1:], stream.accepted[1:]
+
+    outcome = gate(Faults(drafts=K, spoil=skips))
+    assert outcome.verdict.verdict == "inconclusive", outcome.verdict.reasons
+    assert outcome.store is not None
+    with Store.open(outcome.store) as store:
+        (run,) = store.rows("select notes from runs")
+    assert any("names method eagle3: is it what the server runs?" in note for note in run["notes"])
+
+
 def test_no_drafts_is_invalid(gate: Gate) -> None:
     outcome = gate(Faults(drafts=0))
     assert outcome.verdict.verdict == "invalid"
