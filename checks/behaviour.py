@@ -122,7 +122,8 @@ def limits_of(
     interval = clustered(ratio, sums, table.pairs, seed=seed, level=level)
     if interval.low is None or interval.high is None:
         return low, high
-    return min(low, interval.low), max(high, interval.high)
+    # Of few sessions the t interval is wider than any difference of two shares can be.
+    return max(min(low, interval.low), -1.0), min(max(high, interval.high), 1.0)
 
 
 def _needed(table: PairedTable, policy: Policy) -> str:

@@ -3,7 +3,7 @@
 What a server does not say cannot be compared; it is listed as unverified, never taken for equal.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,6 +36,9 @@ CACHE_MAY_DIFFER = frozenset(
 )
 """Labels of vLLM's cache_config_info that a drafter changes: it takes a share of the KV blocks."""
 
+ADDRESSES = frozenset({"--port", "engine"})
+"""Differences that say nothing of the servers."""
+
 HIDDEN = (
     "drafter flags in effect (only the acceptance reference shows that they are applied)",
     "chat template text",
@@ -46,10 +49,12 @@ HIDDEN = (
 
 @dataclass(frozen=True, slots=True)
 class PathComparison:
-    """Differences as findings, and in words what could not be compared."""
+    """Differences as findings, and in words what could not be compared. `explained` are those that
+    speculation brings: (what, the baseline's, the candidate's)."""
 
     findings: tuple[Finding, ...]
     unverified: tuple[str, ...]
+    explained: tuple[tuple[str, str | None, str | None], ...] = ()
 
 
 def compare_paths(baseline: Sequence[PathFacts], candidate: Sequence[PathFacts]) -> PathComparison:
@@ -80,7 +85,8 @@ def compare_paths(baseline: Sequence[PathFacts], candidate: Sequence[PathFacts])
     unverified += [line for facts in servers for line in unseen(facts)]
     if attached:
         unverified += [f"{hidden}: attached servers do not tell" for hidden in HIDDEN]
-    return PathComparison(tuple(findings), tuple(unverified))
+    explained = tuple(_explained(baseline[0], candidate[0]))
+    return PathComparison(tuple(findings), tuple(unverified), explained)
 
 
 def compare_prompts(
@@ -149,6 +155,21 @@ def _finding(aspect: str, first: PathFacts, other: PathFacts, left: Any, right: 
     )
 
 
+def _explained(
+    baseline: PathFacts, candidate: PathFacts
+) -> Iterator[tuple[str, str | None, str | None]]:
+    """What differs between the first server of each path, and may."""
+    known: list[tuple[frozenset[str], Mapping[str, str], Mapping[str, str]]] = []
+    if baseline.command is not None and candidate.command is not None:
+        known.append((FLAGS_MAY_DIFFER, _parsed(baseline), _parsed(candidate)))
+    if baseline.cache is not None and candidate.cache is not None:
+        known.append((CACHE_MAY_DIFFER, baseline.cache, candidate.cache))
+    for names, left, right in known:
+        for name in sorted(names - ADDRESSES):
+            if left.get(name) != right.get(name):
+                yield name, left.get(name), right.get(name)
+
+
 def _told_by_both(
     left: Mapping[str, str], right: Mapping[str, str]
 ) -> tuple[dict[str, str], dict[str, str]]:
@@ -165,8 +186,11 @@ def _where_other(side: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str,
 def _flags(facts: PathFacts) -> Mapping[str, str] | None:
     if facts.command is None:
         return None
-    flags = parse_flags(facts.command)
-    return {k: " ".join(v) for k, v in flags.items() if k not in FLAGS_MAY_DIFFER}
+    return {name: text for name, text in _parsed(facts).items() if name not in FLAGS_MAY_DIFFER}
+
+
+def _parsed(facts: PathFacts) -> dict[str, str]:
+    return {name: " ".join(values) for name, values in parse_flags(facts.command or ()).items()}
 
 
 def _cache(facts: PathFacts) -> Mapping[str, str] | None:

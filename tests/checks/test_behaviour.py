@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from checks.behaviour import PairedOutcome, judge_behaviour
+from checks.behaviour import PairedOutcome, judge_behaviour, limits_of, table_of
 from checks.policy import Policy
 from checks.tool_outcome import tool_pair, tool_success
 from evidence.synthetic import response_of
@@ -64,6 +64,12 @@ def test_losses_in_one_session_widen_the_interval() -> None:
         judge_behaviour(spread, POLICY, 0).bound,
     )
     assert wide.low < narrow.low - 0.02
+
+
+def test_limits_of_few_sessions_are_differences_of_shares() -> None:
+    few = [PairedOutcome(f"s{i % 3}", f"t{i}", i % 3 != 0, i % 3 == 0) for i in range(9)]
+    low, high = limits_of(few, table_of(few), seed=0)
+    assert -1 <= low < high <= 1
 
 
 def test_losses_in_one_session_do_not_condemn() -> None:

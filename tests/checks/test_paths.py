@@ -40,6 +40,15 @@ def test_paths_that_differ_in_speculation_only_are_equal_and_verified() -> None:
     comparison = compare_paths([BASELINE], [CANDIDATE])
     assert comparison.findings == ()
     assert comparison.unverified == ()
+    assert comparison.explained == (
+        ("--per-request-spec-decode-metrics", None, "detailed"),
+        ("--speculative-config", None, '{"method": "eagle3"}'),
+        ("num_gpu_blocks", "900", "810"),
+    )
+    elsewhere = replace(BASELINE, path="candidate", command=(*COMMAND[:6], "9000", *COMMAND[7:]))
+    assert compare_paths([BASELINE], [elsewhere]).explained == ()
+    silent = replace(BASELINE, cache=None, command=None)
+    assert compare_paths([silent], [CANDIDATE]).explained == ()
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """The gate over paper servers that it launches itself: small caches, counters, sudden death."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,17 @@ def test_a_small_cache_has_servers_of_its_own(sound: GateOutcome) -> None:
     assert any("the candidate preempted turns" in note for note in run["notes"])
     states = {bound.name: bound.state for bound in sound.verdict.bounds}
     assert states["greedy_hard_regret[crowded]"] == "pass"
+
+
+def test_the_store_says_what_differs_and_why(sound: GateOutcome) -> None:
+    """Launched alike but for the drafter: the same template, and flags that it explains."""
+    found = rows(sound, "select path, template_hash from paths order by path")
+    assert [row["path"] for row in found] == ["baseline", "candidate"]
+    assert len({row["template_hash"] for row in found}) == 1
+    assert re.fullmatch("[0-9a-f]{16}", found[0]["template_hash"])
+    differing = rows(sound, "from path_differences where baseline is null")
+    assert {"--speculative-config"} <= {row["field"] for row in differing}
+    assert all(row["allowed"] for row in differing)
 
 
 def test_a_small_cache_is_no_point_of_the_speed_up_curve(sound: GateOutcome) -> None:

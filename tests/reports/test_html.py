@@ -160,6 +160,35 @@ def test_bounds_that_do_not_apply_come_last_and_each_has_its_words(store: Store)
     assert all(str(b["message"]) in table for b in run.bounds)
 
 
+@pytest.mark.parametrize(
+    ("allowed", "told"),
+    [
+        ([], "No visible difference."),
+        ([True], "No visible difference but those that speculation explains."),
+        ([True, False], None),
+    ],
+)
+def test_what_differed_is_said_also_where_nothing_did(
+    store: Store, allowed: list[bool], told: str | None
+) -> None:
+    run = synthetic_run("r")
+    row = run.path_differences[0]
+    differing = [{**row, "field": f"f{i}", "allowed": known} for i, known in enumerate(allowed)]
+    store.load(replace(run, path_differences=differing))
+    text = Page(render_html(store, read_summary(store, "r"))).text
+    assert [line for line in text if line.startswith("No visible")] == ([told] if told else [])
+
+
+def test_the_numbers_of_a_bound_are_named_where_a_phone_stacks_them(store: Store) -> None:
+    tags = Page(rendered(store)).tags
+    start = tags.index(("table", {"class": "stack"}))
+    heads = [attributes for tag, attributes in tags[start:] if tag == "th"][2:7]
+    assert all(attributes["class"] == "n" for attributes in heads)
+    labels = [a["data-label"] for tag, a in tags[start:] if tag == "td" and "data-label" in a]
+    assert labels[:5] == ["value", "95% limits", "margin", "noise floor", "n"]
+    assert len(labels) == 5 * len(synthetic_run("r").bounds)
+
+
 def test_every_control_can_be_reached_and_named(store: Store) -> None:
     """Headings do not skip a level, tables have captions and scoped heads, regions have names."""
     page = Page(rendered(store, verdict="fail", tokens=200))

@@ -1,5 +1,6 @@
 """Rows about the set-up: paths, how they differ, sessions and turns."""
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -42,6 +43,7 @@ def path_rows(
             if (block := cache.get("block_size", "")).isdecimal()
             else None,
             "system_fingerprint": next(iter(prints)) if len(prints) == 1 else None,
+            "template_hash": _template_hash(first.probe_ids),
             "facts": asdict(first),
         }
         if path == "candidate":
@@ -54,12 +56,28 @@ def path_rows(
         yield row
 
 
+def _template_hash(probe_ids: Sequence[int] | None) -> str | None:
+    """16 hex digits of the SHA-256 of the ids as text, ``1 2 3``; equal templates have equal ones,
+    as far as the probe conversation reaches."""
+    if probe_ids is None:
+        return None
+    return hashlib.sha256(" ".join(map(str, probe_ids)).encode()).hexdigest()[:16]
+
+
 def _flag(flags: Mapping[str, tuple[str, ...]], name: str) -> str | None:
     return " ".join(flags[name]) if name in flags else None
 
 
 def difference_rows(run: str, comparison: PathComparison) -> Iterator[dict[str, Any]]:
-    """One row per visible difference that speculation does not explain."""
+    """One row per visible difference; speculation explains those that are allowed."""
+    for name, baseline, candidate in comparison.explained:
+        yield {
+            "run": run,
+            "field": name,
+            "baseline": baseline,
+            "candidate": candidate,
+            "allowed": True,
+        }
     for number, finding in enumerate(comparison.findings):
         yield {
             "run": run,
