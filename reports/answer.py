@@ -6,7 +6,7 @@ import json
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -14,12 +14,15 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from reports.column_widths import fitting
 from reports.inert import one_line
 from reports.number import number
 from reports.sql import Answer
 from traces.output import whole_file
 
 LONGEST_CELL = 100
+GAP = 3
+"""Characters that a column takes beside its text."""
 
 
 def as_object(answer: Answer) -> dict[str, Any]:
@@ -35,29 +38,40 @@ def as_object(answer: Answer) -> dict[str, Any]:
 def as_table(answer: Answer, width: int = 10_000) -> Table:
     """A rich table: numbers right, absent values ``n/a``, recorded text made inert.
 
-    Where the columns do not fit into `width` characters, every row becomes a block of lines, one
-    for each column.
+    Long text wraps so that the columns fit into `width` characters. Where they do not even so,
+    every row becomes a block of lines, one for each column.
     """
-    names = answer.rows.column_names
-    rows = [[cell(row[name]) for name in names] for row in as_object(answer)["rows"]]
-    widths = [max([len(n), *(len(r[i]) for r in rows)]) for i, n in enumerate(names)]
-    if sum(widths) + 3 * len(names) > width:
+    names = [one_line(name) for name in answer.rows.column_names]
+    kinds = [field.type for field in answer.rows.schema]
+    rows = [list(map(cell, row.values())) for row in as_object(answer)["rows"]]
+    columns = list(zip(names, *rows, strict=True))
+    widths = fitting(columns, [_is_text(kind) for kind in kinds], width - GAP * len(names))
+    if widths is None:
         return _blocks(names, rows)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for field in answer.rows.schema:
-        numeric = pa.types.is_integer(field.type) or pa.types.is_floating(field.type)
-        numeric = numeric or pa.types.is_decimal(field.type)
-        table.add_column(Text(one_line(field.name)), justify="right" if numeric else "left")
+    for name, kind, wide in zip(names, kinds, widths, strict=True):
+        justify: Literal["left", "right"] = "right" if _is_number(kind) else "left"
+        table.add_column(Text(name), justify=justify, width=wide, overflow="fold")
     for row in rows:
         table.add_row(*map(Text, row))
     return table
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    """Whether its values may be broken into lines: texts, lists, maps; no number, no time."""
+    return not (pa.types.is_temporal(kind) or pa.types.is_boolean(kind) or _is_number(kind))
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    numbers = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
+    return any(is_one(kind) for is_one in numbers)
 
 
 def _blocks(names: list[str], rows: list[list[str]]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_header=False)
     for row in rows:
         for name, value in zip(names, row, strict=True):
-            table.add_row(Text(one_line(name), style="bold"), Text(value))
+            table.add_row(Text(name, style="bold"), Text(value))
         table.add_section()
     return table
 

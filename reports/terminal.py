@@ -35,9 +35,9 @@ def parts(summary: Summary) -> Iterator[RenderableType]:
         f"  run {one_line(run['run'])}  {moment(run['started_at'])}",
     )
     for reason in run["reasons"]:
-        yield Text("  • " + one_line(reason, 400))
+        yield _hanging("  •", one_line(reason, 400))
     if run["power"]:
-        yield Text("  " + one_line(run["power"], 400), style="dim")
+        yield _hanging(" ", one_line(run["power"], 400), style="dim")
     yield _bounds(summary)
     yield from _further(summary)
     yield from _not_applicable(summary)
@@ -49,7 +49,14 @@ def parts(summary: Summary) -> Iterator[RenderableType]:
     if len(summary["curve"]) > 1:
         yield _curve(summary)
     for note in run["notes"] or ():
-        yield Text("Note: " + one_line(note, 400))
+        yield _hanging("Note:", one_line(note, 400))
+
+
+def _hanging(mark: str, text: str, style: str = "") -> Table:
+    """`text` behind `mark`; its further lines begin below its first."""
+    grid = Table.grid(padding=(0, 1, 0, 0))
+    grid.add_row(mark, Text(text, style=style))
+    return grid
 
 
 def _table(title: str, *columns: str) -> Table:
