@@ -16,7 +16,7 @@ COPY_BYTES = 1 << 20
 
 @dataclass(slots=True)
 class InputFile:
-    """`name` is what messages call the file at `path`."""
+    """`name` is what messages and sessions call the file at `path`; it can be printed."""
 
     path: Path
     name: str
@@ -36,7 +36,13 @@ def expand(paths: Iterable[str | Path]) -> Iterator[InputFile]:
             real = path.resolve()
             if real not in seen:
                 seen.add(real)
-                yield InputFile(path, str(path))
+                yield InputFile(path, _printable(str(path)))
+
+
+def _printable(name: str) -> str:
+    """A name that is no UTF-8, or that steers a terminal, without what is so in it."""
+    known = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return "".join(character if character.isprintable() else "\ufffd" for character in known)
 
 
 def _files(given: str) -> list[Path]:

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -426,6 +427,17 @@ def test_compressed_folders_and_globs(tmp_path: Path) -> None:
     assert len(list(import_files([str(tmp_path / "in" / "*.gz")]))) == 1
     again = list(import_files([tmp_path / "in" / "b", tmp_path / "in"]))
     assert len(again) == 3
+
+
+def test_names_that_cannot_be_printed(tmp_path: Path) -> None:
+    folder = os.fsencode(tmp_path)
+    for name in (b"a\xffb.jsonl", b"c\x1b[2J\nd.jsonl", "caf\u00e9.jsonl".encode()):
+        Path(os.fsdecode(folder + b"/" + name)).write_bytes(ONE)
+    files = [file.drain() for file in import_files([tmp_path])]
+    names = [Path(file.file).name for file in files]
+    assert sorted(names) == ["a\ufffdb.jsonl", "caf\u00e9.jsonl", "c\ufffd[2J\ufffdd.jsonl"]
+    sessions = [session for file in import_files([tmp_path]) for session in file.sessions]
+    assert write_sessions(sessions, tmp_path / "sessions.jsonl") == 3
 
 
 def test_session_ids_stay_apart(tmp_path: Path) -> None:
