@@ -5,6 +5,8 @@ step by step, whether vLLM drafted, what it drafted, and how much of it was acce
 common prefix of the draft and what was then committed. The recomputed steps must match
 `per_step_drafted` and `per_step_accepted` one for one. Two departures are lawful: a draft cut short
 (by max_model_len, the token budget or a grammar), and accepted tokens past the end of the output.
+Where tokens are sampled a third is read, though no sound sampler makes it: a draft that was
+rejected, and drawn again in its own place. The turns that show such a fault must not be lost.
 """
 
 from collections.abc import Callable, Sequence
@@ -43,8 +45,13 @@ def recompute(
     prompt_ids: Sequence[int],
     output_ids: Sequence[int],
     propose: Propose,
+    *,
+    sampled: bool = False,
 ) -> Steps | Unaligned:
-    """The steps with their draft ids, or why the recomputed drafts do not match the arrays."""
+    """The steps with their draft ids, or why the recomputed drafts do not match the arrays.
+
+    Of `sampled` tokens a rejected draft may have been drawn again, where nothing else adds up.
+    """
     if len(output_ids) != facts.completion:
         message = f"{len(output_ids)} output ids, completion_tokens is {facts.completion}"
         return Unaligned("ids_missing", message)
@@ -53,11 +60,19 @@ def recompute(
     if not facts.accepted:
         return confirm(plain_steps(facts.completion), facts)
     phantoms = (False, True) if phantom_possible(facts, drafting) else (False,)
-    tried = [_replay(facts, prompt_ids, output_ids, propose, phantom) for phantom in phantoms]
-    found = [steps for steps in tried if isinstance(steps, Steps)]
-    if len(found) > 1:
-        return Unaligned("ambiguous", "the first entry may or may not be a padded prefill")
-    return confirm(found[0], facts) if found else tried[0]
+    tried: list[Steps | Unaligned] = []
+    for redrawn in (False, True) if sampled else (False,):
+        read = [
+            _replay(facts, prompt_ids, output_ids, propose, phantom, redrawn)
+            for phantom in phantoms
+        ]
+        found = [steps for steps in read if isinstance(steps, Steps)]
+        if len(found) > 1:
+            return Unaligned("ambiguous", "the first entry may or may not be a padded prefill")
+        if found:
+            return confirm(found[0], facts)
+        tried += read
+    return tried[0]
 
 
 def _replay(
@@ -66,6 +81,7 @@ def _replay(
     output: Sequence[int],
     propose: Propose,
     phantom: bool,
+    redrawn: bool,
 ) -> Steps | Unaligned:
     tokens = [*prompt, output[0]]
     rows: list[_Row] = [_PREFILL]
@@ -82,6 +98,8 @@ def _replay(
             if cut > len(draft):
                 return _mismatch(at, f"a draft of {len(draft)} ids, {cut} reported")
             matched = _common(draft[:cut], output, at)
+            if redrawn:
+                matched = min(matched, said)
             ended = at + matched == len(output)
             if said != matched and not (ended and said > matched):
                 return _mismatch(at, f"{matched} of the draft match, {said} reported accepted")

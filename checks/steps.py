@@ -54,6 +54,22 @@ class Steps:
         """The step that committed each token; shape (completion_tokens,)."""
         return np.repeat(np.arange(len(self), dtype=np.int32), self.committed)
 
+    @property
+    def draft_of_token(self) -> tuple[int, ...] | None:
+        """The id that was drafted for each token, -1 where none was; `None` where none is known.
+
+        The token after an accepted draft was drawn in place of the next one, if there was one.
+        """
+        if self.draft_ids is None:
+            return None
+        found = [-1] * int(self.committed.sum())
+        for first, committed, drafted in zip(
+            self.first, self.committed, self.draft_ids, strict=True
+        ):
+            for place, token in enumerate(drafted[:committed]):
+                found[first + place] = token
+        return tuple(found)
+
 
 @dataclass(frozen=True, slots=True)
 class Unaligned:

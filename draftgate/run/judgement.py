@@ -96,7 +96,7 @@ def judge(record: Record) -> Conclusion:
     acceptance = judge_acceptance(readings, drafting, record.reference, policy, seed)
     outcomes = _outcomes(record)
     behaviour = judge_behaviour(outcomes, policy, seed)
-    drawn = sampled_turns(record.evidence, record.answers)
+    drawn = sampled_turns(record.evidence, record.answers, readings)
     sampled = judge_sampled(drawn, policy, seed)
     planted = judge_controls(
         record.swaps,

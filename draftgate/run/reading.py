@@ -6,6 +6,7 @@ from checks.alignment import align
 from checks.drafting import Drafting
 from checks.ngram_steps import Propose
 from checks.positions import DraftPositions, join
+from checks.request import is_greedy
 from checks.steps import Steps, Unaligned
 from draftgate.run.evidence import Exchange
 from traces.boundaries import (
@@ -60,7 +61,8 @@ def read_exchange(
     response = exchange.response
     texts = token_texts(response)
     labels = None if texts is None else _labels(texts, family, exchange)
-    steps = None if drafting is None else align(response, drafting, propose)
+    sampled = not is_greedy(exchange.request)
+    steps = None if drafting is None else align(response, drafting, propose, sampled=sampled)
     positions = None
     if isinstance(steps, Steps) and labels is not None and response.usage is not None:
         usage = response.usage

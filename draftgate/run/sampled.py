@@ -5,11 +5,15 @@ at every place as a vLLM server allows by default. The baseline's own output is 
 law that it does not follow itself was not rebuilt rightly, and condemns nobody.
 """
 
+from collections.abc import Mapping
+
 from checks.law import TopLists
 from checks.request import is_greedy
 from checks.sampled_turn import SampledTurn, listed_tokens
 from checks.sampling import obstacles
-from draftgate.run.evidence import Evidence, Exchange
+from checks.steps import Steps
+from draftgate.run.evidence import Evidence, Exchange, TurnId
+from draftgate.run.reading import Reading
 from draftgate.run.turns import Answers, score_request
 from traces.score import ScoreRequest
 
@@ -38,17 +42,29 @@ def sampled_requests(evidence: Evidence) -> list[ScoreRequest]:
     return [request for request in found if request is not None]
 
 
-def sampled_turns(evidence: Evidence, answers: Answers) -> list[SampledTurn]:
-    """Every sampled turn with the lists there are; without them it counts as not judged."""
+def sampled_turns(
+    evidence: Evidence, answers: Answers, readings: Mapping[TurnId, Reading]
+) -> list[SampledTurn]:
+    """Every sampled turn with the lists there are; without them it counts as not judged.
+
+    The drafted tokens are known where they could be computed again (n-gram), from `readings`.
+    """
     return [
         SampledTurn(
             *candidate.turn,
             candidate.request,
             candidate=_lists(candidate, answers),
             baseline=_lists(baseline, answers),
+            drafts=_drafts(readings.get(candidate.turn)),
         )
         for candidate, baseline in sampled_pairs(evidence)
     ]
+
+
+def _drafts(reading: Reading | None) -> tuple[int, ...] | None:
+    if reading is None or not isinstance(reading.steps, Steps):
+        return None
+    return reading.steps.draft_of_token
 
 
 def _lists(exchange: Exchange, answers: Answers) -> TopLists | None:

@@ -149,3 +149,27 @@ def test_the_proposer_of_this_vllm_proposes_what_it_always_did() -> None:
     assert propose([5, 5]) == []
     assert propose([1, 2, 9, 1, 2]) == [9, 1, 2]  # to the end of the tokens
     assert propose([1, 2, 3, 4, 5, *range(10, 21), 1, 2]) == [3, 4]  # 20 - 18 left
+
+
+def test_a_rejected_draft_that_was_drawn_again_is_read_where_tokens_are_sampled() -> None:
+    """1 | 2 | 3 in place of the rejected 3 | 9 in place of the rejected 4: a wrong residual."""
+    said = facts((0, 0), (3, 3), (1, 1, 1, 1))
+    prompt, output = [1, 2, 3, 4, 5], [1, 2, 3, 9]
+    found = recompute(said, LOOKUP, prompt, output, bigram, sampled=True)
+    assert isinstance(found, Steps)
+    assert found.committed.tolist() == [1, 1, 1, 1]
+    assert found.draft_of_token == (-1, -1, 3, 4)
+    assert isinstance(recompute(said, LOOKUP, prompt, output, bigram), Unaligned)
+
+
+def test_the_token_after_the_last_accepted_draft_stands_in_place_of_a_draft_or_of_none() -> None:
+    rejected = recompute(
+        facts((2,), (3,), (1, 1, 3)), LOOKUP, [1, 2, 3, 4, 5], [1, 2, 3, 4, 9], bigram
+    )
+    bonus = recompute(
+        facts((3,), (3,), (1, 1, 4)), LOOKUP, [1, 2, 3, 4, 5], [1, 2, 3, 4, 5, 9], bigram
+    )
+    assert isinstance(rejected, Steps)
+    assert isinstance(bonus, Steps)
+    assert rejected.draft_of_token == (-1, -1, 3, 4, 5)
+    assert bonus.draft_of_token == (-1, -1, 3, 4, 5, -1)
