@@ -14,6 +14,7 @@ from checks.excerpt import excerpt
 from checks.findings import Finding, NotJudged
 from checks.pair import Pair, Side
 from checks.request import stop_strings
+from traces.tokens import joined_text
 
 EOS = (
     "<|im_end|>",
@@ -116,7 +117,7 @@ def _beyond_eos(raw: str, start: int, pair: Pair) -> str:
 
 def _raw(side: Side) -> str:
     """The output with its markers, as far as raw text or token texts tell."""
-    return side.raw_text or "".join(token.text or "" for token in side.tokens or ())
+    return side.raw_text or joined_text(side.tokens)
 
 
 def _first_eos(raw: str, pair: Pair) -> tuple[int, str]:

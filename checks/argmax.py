@@ -5,22 +5,21 @@ float32 rounding apart. Under penalties or a grammar this holds for processed lo
 (``--logprobs-mode processed_logprobs``), not for raw ones.
 """
 
-from checks.regret import best_logprob
-from traces.response import Response, Token
+import numpy as np
+import numpy.typing as npt
+
+from traces.response import Response
+from traces.tokens import Tokens
 
 
-def checkable(token: Token) -> bool:
-    """True where the position lists at least two tokens beside a score of its own."""
-    return token.logprob is not None and len(token.top) >= 2
+def checkable_places(tokens: Tokens) -> npt.NDArray[np.bool_]:
+    """True where a position lists at least two tokens beside a score of its own; shape (n,)."""
+    return tokens.scored & (tokens.listed >= 2)
 
 
 def not_argmax(response: Response, tolerance: float) -> tuple[int, ...]:
     """Indices of output tokens more than `tolerance` nat below the best of their own list."""
-    wrong = []
-    for index, token in enumerate(response.tokens or ()):
-        best, own = best_logprob(token), token.logprob
-        if not checkable(token) or best is None or own is None:
-            continue
-        if best - own > tolerance:
-            wrong.append(index)
-    return tuple(wrong)
+    tokens = Tokens.of(response.tokens or ())
+    with np.errstate(invalid="ignore"):
+        below = tokens.best - tokens.logprobs > tolerance
+    return tuple(np.flatnonzero(checkable_places(tokens) & below).tolist())

@@ -5,13 +5,14 @@ vLLM bans a bad word by the token sequences that spell it, with and without a sp
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from checks import findings as f
 from checks.findings import Finding, NotJudged
 from checks.pair import Pair, Side
 from traces.response import Token
+from traces.tokens import known_texts
 
 BANNED_AT = -100.0
 
@@ -57,7 +58,7 @@ def _banned_ids(pair: Pair, bias: dict[str, Any]) -> Iterator[Finding | NotJudge
 
 
 def _has_texts(side: Side) -> bool:
-    return bool(side.tokens) and all(token.text is not None for token in side.tokens or ())
+    return bool(side.tokens) and known_texts(side.tokens) is not None
 
 
 def _place(side: Side, word: str) -> int | None:
@@ -73,7 +74,7 @@ def _place(side: Side, word: str) -> int | None:
     return -1 if match is None else match.start()
 
 
-def _spelled_at(tokens: tuple[Token, ...], word: str) -> int:
+def _spelled_at(tokens: Sequence[Token], word: str) -> int:
     """The first run of whole tokens that spells the word, with or without a space before it."""
     spellings = {word, " " + word.lstrip()}
     for start in range(len(tokens)):

@@ -1,5 +1,6 @@
 """A pair of evidence as the parts of a case scenario: everything the checks looked at."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from checks import findings as f
@@ -71,7 +72,7 @@ def message_json(message: Message) -> Scenario:
     }
 
 
-def tokens_json(tokens: tuple[Token, ...] | None) -> list[Scenario] | None:
+def tokens_json(tokens: Sequence[Token] | None) -> list[Scenario] | None:
     """Tokens as case files write them."""
     if tokens is None:
         return None

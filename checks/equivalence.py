@@ -12,7 +12,7 @@ name that a pair on its own gives: it knows the noise floor, the pair does not.
 from collections import Counter
 from collections.abc import Sequence
 
-from checks.argmax import checkable, not_argmax
+from checks.argmax import checkable_places, not_argmax
 from checks.greedy_bounds import (
     absent_bounds,
     argmax_bound,
@@ -29,6 +29,7 @@ from checks.policy import Policy
 from checks.regret_rate import judge_rate
 from checks.regret_table import calibrate, split_of
 from checks.turn_judgement import judge_turn, regret_of
+from traces.tokens import Tokens
 
 
 def judge_greedy(
@@ -93,9 +94,9 @@ def _argmax(
     for place, turn in enumerate(turns):
         if turn.processing and not turn.processed_logprobs:
             continue
-        tokens = turn.candidate.tokens or ()
+        tokens = Tokens.of(turn.candidate.tokens or ())
         sent += len(tokens)
-        checked += sum(checkable(token) for token in tokens)
+        checked += int(checkable_places(tokens).sum())
         indices = not_argmax(turn.candidate, policy.argmax_tolerance)
         if indices:
             wrong[place] = indices

@@ -16,6 +16,7 @@ from checks.excerpt import excerpt
 from checks.findings import Finding, NotJudged
 from checks.first_fork import first_fork
 from checks.pair import Pair, Side
+from traces.tokens import texts_of
 
 CODE_OF = {
     CONTENT: f.MARKER_LEAK_CONTENT,
@@ -82,4 +83,4 @@ def _may_be_meant(pair: Pair, marker: str, message_unknown: bool) -> bool:
 
 
 def _text(side: Side, end: int | None) -> str:
-    return "".join(token.text or "" for token in (side.tokens or ())[:end])
+    return "".join(text or "" for text in texts_of(side.tokens or ())[:end])

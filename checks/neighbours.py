@@ -12,6 +12,7 @@ from checks.findings import Finding, NotJudged
 from checks.first_fork import first_fork
 from checks.json_values import strings
 from checks.pair import Pair, Side
+from traces.tokens import joined_text, known_texts
 
 FEWEST_TOKENS = 4
 FEWEST_CHARACTERS = 16
@@ -25,13 +26,13 @@ def check_leak(pair: Pair) -> Iterator[Finding | NotJudged]:
         return
     if fork is None or fork.kind != "hard":
         return
-    texts = [token.text for token in pair.candidate.tokens or ()]
-    if None in texts:
+    texts = known_texts(pair.candidate.tokens)
+    if texts is None:
         yield NotJudged(f.CROSS_REQUEST_LEAK, "the candidate's token texts are unknown")
         return
     own = own_texts(pair)
     for neighbour in pair.neighbours:
-        run = _run([text or "" for text in texts], fork.index, neighbour.text, own)
+        run = _run(texts, fork.index, neighbour.text, own)
         if run is not None:
             start, tokens, text = run
             yield Finding(
@@ -69,6 +70,6 @@ def _run(
 
 def _output(side: Side) -> str:
     """All a side put out: its tokens' texts and its message."""
-    tokens = "".join(token.text or "" for token in side.tokens or ())
+    tokens = joined_text(side.tokens)
     message = "\n".join(channels_of(side.message).values()) if side.message else ""
     return f"{tokens}\n{message}"

@@ -5,11 +5,13 @@ A pair is built from two live responses (`pair_of_responses`) or from a case sce
 needs it says so.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from checks.request import is_greedy
 from traces.response import Response, Token, ToolCall
+from traces.tokens import known_ids
 
 HARD_BOUND = 1.0
 """Largest regret (nat) that rounding explains where no noise floor was measured."""
@@ -41,7 +43,7 @@ class Side:
     status: int | None = None
     message: Message | None = None
     finish_reason: str | None = None
-    tokens: tuple[Token, ...] | None = None
+    tokens: Sequence[Token] | None = None
     stream: Response | None = None
     step_tokens: tuple[int, ...] | None = None
     cached_tokens: int | None = None
@@ -51,9 +53,7 @@ class Side:
     @property
     def ids(self) -> tuple[int, ...] | None:
         """Output token ids; `None` where they, or any one of them, are unknown."""
-        if self.tokens is None or any(token.id is None for token in self.tokens):
-            return None
-        return tuple(token.id for token in self.tokens if token.id is not None)
+        return known_ids(self.tokens)
 
     @property
     def delivered(self) -> int | None:

@@ -16,6 +16,8 @@ from checks.steps import Steps
 from traces.bands import BANDS
 from traces.boundaries.label import LABELS
 from traces.boundaries.span import TokenLabels
+from traces.coded import Coded
+from traces.partial import Partial
 
 DISTANCES = ("0", "1", "2", "3-7", "8+")
 """Tokens since the last change of label, in classes; the first token of a label is at 0."""
@@ -80,31 +82,39 @@ class DraftPositions:
         return len(self.step)
 
     def columns(self) -> dict[str, Any]:
-        """The columns of the store's `draft_positions`, as lists; missing values are `None`."""
-        crossing = [
-            None if here < 0 else crossing_name(before, here)
-            for before, here in zip(self.crossed_from.tolist(), self.label.tolist(), strict=True)
-        ]
+        """The columns of the store's `draft_positions`: of texts their codes.
+
+        What all positions have alike, `template` and `cached`, is not among them.
+        """
         return {
             "step": self.step,
             "position": self.position,
-            "token_index": _named(self.token, None),
-            "draft_id": _named(self.draft_id, None),
-            "label": _named(self.label, LABELS),
+            "token_index": Partial(self.token, self.token >= 0),
+            "draft_id": Partial(self.draft_id, self.draft_id >= 0),
+            "label": Coded(self.label, LABELS),
             "reached": self.reached,
             "accepted": self.accepted,
-            "distance": _named(self.distance, DISTANCES),
-            "crossing": crossing,
-            "context_band": _named(self.band, BANDS),
-            "template": [self.template] * len(self),
-            "tool": _named(self.tool, self.tools),
-            "cached": [self.cached] * len(self),
+            "distance": Coded(self.distance, DISTANCES),
+            "crossing": self.crossings(),
+            "context_band": Coded(self.band, BANDS),
+            "tool": Coded(self.tool, self.tools),
         }
+
+    def crossings(self) -> Coded:
+        """The last boundary crossed before each position, in words."""
+        code = self.crossed_from.astype(np.int32) * len(LABELS) + self.label
+        return Coded(np.where(self.label < 0, -1, code), CROSSINGS)
 
 
 def crossing_name(before: int, label: int) -> str:
     """A boundary in words: ``prose>code``, ``start>prose``."""
     return f"{START if before == NO_LABEL else LABELS[before]}>{LABELS[label]}"
+
+
+CROSSINGS = tuple(
+    crossing_name(before, label) for before in range(NO_LABEL + 1) for label in range(len(LABELS))
+)
+"""Every boundary there can be, by ``before * len(LABELS) + label``."""
 
 
 def join(
@@ -132,9 +142,7 @@ def join(
     accepted = reached & (position < steps.accepted[step])
     token = np.where(reached, steps.first[step] + position, -1).astype(np.int32)
     bounds = Boundaries.of(labels)
-    names = tuple(dict.fromkeys(tool for tool in labels.tools if tool is not None))
-    place = {name: i for i, name in enumerate(names)}
-    tool = np.fromiter((place.get(t, -1) if t else -1 for t in labels.tools), np.int32, len(labels))
+    tools = Coded.of(labels.tools)
     context = prompt_tokens + steps.first[step] + np.minimum(position, steps.committed[step])
     return DraftPositions(
         step,
@@ -146,9 +154,9 @@ def join(
         _at(bounds.distance, token),
         _at(bounds.crossed_from, token),
         band_indices(context),
-        _at(tool, token),
+        _at(tools.codes, token),
         _draft_ids(steps, drafting, len(step)),
-        names,
+        tools.names,
         template,
         cached,
     )
@@ -166,10 +174,3 @@ def _draft_ids(steps: Steps, drafting: npt.NDArray[Any], count: int) -> npt.NDAr
         return np.full(count, -1, np.int64)
     ids = steps.draft_ids
     return np.fromiter((i for s in drafting.tolist() for i in ids[s]), np.int64, count)
-
-
-def _named(codes: npt.NDArray[Any], names: tuple[str, ...] | None) -> list[Any]:
-    """Codes as names (or as themselves), `None` for -1."""
-    if names is None:
-        return [None if code < 0 else code for code in codes.tolist()]
-    return [None if code < 0 else names[code] for code in codes.tolist()]

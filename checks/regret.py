@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from checks.scored import Scored
 from traces.response import Token
+from traces.tokens import Tokens
 
 Shape = Literal["decode", "prefill"]
 SHAPES: tuple[Shape, ...] = ("decode", "prefill")
@@ -95,16 +96,20 @@ def stream_regrets(
     end = min(len(ids), len(baseline))
     if divergence is not None:
         end = min(end, divergence + 1)
-    pairs = [regret_at(baseline[i], ids[i]) for i in range(end)]
-    known = [pair for pair in pairs if pair is not None]
-    if len(known) < len(pairs):
+    seen = Tokens.of(baseline)
+    best, own = seen.best[:end], seen.logprobs[:end]
+    same = np.asarray(ids[:end], np.int64) == seen.ids[:end]
+    if not np.all(~same | np.isfinite(best) & ~np.isnan(own)):
         return None
-    return Regrets(
-        "decode",
-        0,
-        np.array([value for value, _ in known], dtype=np.float64),
-        np.array([bound for _, bound in known], dtype=np.bool_),
-    )
+    with np.errstate(invalid="ignore"):
+        values = np.maximum(best - own, 0.0)
+    bounded = np.zeros(end, np.bool_)
+    for place in np.flatnonzero(~same).tolist():
+        found = regret_at(seen[place], ids[place])
+        if found is None:
+            return None
+        values[place], bounded[place] = found
+    return Regrets("decode", 0, values, bounded)
 
 
 def scored_regrets(scored: Scored, start: int) -> Regrets:

@@ -1,13 +1,15 @@
 """Are the log probabilities usable? Finite, varying, the greedy token on top of its own list."""
 
-import math
 from collections.abc import Iterator
 
+import numpy as np
+
 from checks import findings as f
+from checks.argmax import checkable_places
 from checks.findings import Finding, NotJudged
 from checks.pair import Pair, Side
 from checks.request import processes_logits
-from traces.response import Token
+from traces.tokens import Tokens
 
 REFUSAL = "out of range float values"
 """What vLLM answers (400, or an error chunk) where a score cannot be written as JSON."""
@@ -40,15 +42,13 @@ def _refusal(side: Side) -> str | None:
 
 def _non_finite(side: Side) -> list[int] | None:
     """Token indices with a score that is no number; `None` where there are no scores."""
-    scored = [(i, t) for i, t in enumerate(side.tokens or ()) if t.logprob is not None or t.top]
-    if not scored:
+    tokens = Tokens.of(side.tokens or ())
+    if not (tokens.scored | (tokens.listed > 0)).any():
         return None
-    return [i for i, token in scored if not all(map(math.isfinite, _scores(token)))]
-
-
-def _scores(token: Token) -> list[float]:
-    own = [] if token.logprob is None else [token.logprob]
-    return own + [top.logprob for top in token.top]
+    wrong = tokens.scored & ~np.isfinite(tokens.logprobs)
+    wrong[tokens.owner[~np.isfinite(tokens.top_logprobs)]] = True
+    places: list[int] = np.flatnonzero(wrong).tolist()
+    return places
 
 
 def check_constant(pair: Pair) -> Iterator[Finding | NotJudged]:
@@ -67,8 +67,9 @@ def check_constant(pair: Pair) -> Iterator[Finding | NotJudged]:
 
 
 def _own(side: Side) -> list[float]:
-    scores = [token.logprob for token in side.tokens or () if token.logprob is not None]
-    return [score for score in scores if math.isfinite(score)]
+    tokens = Tokens.of(side.tokens or ())
+    finite: list[float] = tokens.logprobs[tokens.scored & np.isfinite(tokens.logprobs)].tolist()
+    return finite
 
 
 def check_argmax(pair: Pair) -> Iterator[Finding | NotJudged]:
@@ -102,9 +103,8 @@ def check_argmax(pair: Pair) -> Iterator[Finding | NotJudged]:
 
 def _gaps(side: Side) -> dict[int, float] | None:
     """How far (nat) each token lies below the best of its own list, by token index."""
-    gaps = {
-        index: max(top.logprob for top in token.top) - token.logprob
-        for index, token in enumerate(side.tokens or ())
-        if token.logprob is not None and len(token.top) >= 2
-    }
-    return gaps or None
+    tokens = Tokens.of(side.tokens or ())
+    places = np.flatnonzero(checkable_places(tokens))
+    with np.errstate(invalid="ignore"):
+        gaps = (tokens.best_listed - tokens.logprobs)[places]
+    return dict(zip(places.tolist(), gaps.tolist(), strict=True)) or None

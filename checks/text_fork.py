@@ -13,7 +13,7 @@ alternative of unknown text may be the one that was taken, at the very token whe
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
@@ -23,6 +23,7 @@ from checks.json_values import NotJson
 from checks.markers import markers
 from checks.pair import Message, message_of_response
 from traces.response import Response, Token
+from traces.tokens import joined_text, texts_of
 
 LOOK_BACK = 8
 """So many tokens up to the first differing character may be the fork: markup lies between a fork
@@ -46,7 +47,7 @@ def near_tie_in_text(
     alternative explains the difference.
     """
     tokens = judged.tokens or ()
-    raw = "".join(token.text or "" for token in tokens)
+    raw = joined_text(tokens)
     cursor = 0
     for ours, theirs in _pieces(message_of_response(judged), other, raw):
         start, ours, theirs = _spelled(raw, cursor, ours, theirs)
@@ -100,7 +101,7 @@ def _spelled(raw: str, cursor: int, ours: str, theirs: str) -> tuple[int, str, s
 
 
 def _fork(
-    tokens: tuple[Token, ...],
+    tokens: Sequence[Token],
     start: int,
     pair: tuple[str, str],
     bound: float,
@@ -113,11 +114,11 @@ def _fork(
     parted = next((i for i in range(shorter) if ours[i] != theirs[i]), shorter)
     place = -start
     places: list[int] = []
-    for token in tokens:
+    for text in texts_of(tokens):
         if place > parted:
             break
         places.append(place)
-        place += len(token.text or "")
+        place += len(text or "")
     last = len(places) - 1
     for index in range(last, max(last - LOOK_BACK, -1), -1):
         rest = theirs[max(places[index], 0) :]

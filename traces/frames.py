@@ -67,8 +67,9 @@ class FrameReader:
         return InputError(f"{self.file}, byte {self.whole_bytes}: {why}", fix)
 
     def _lines(self, data: mmap.mmap) -> Iterator[bytes]:
+        zstd = zstandard.ZstdDecompressor()
         while self.whole_bytes < len(data):
-            frame = _frame(data, self.whole_bytes)
+            frame = _frame(data, self.whole_bytes, zstd)
             if frame is None:
                 if _frame_after(data, self.whole_bytes + 1):
                     raise self.damaged("the zstd frame is damaged, and whole frames follow it")
@@ -153,9 +154,11 @@ class FrameWriter:
         return reader.torn_bytes
 
 
-def _frame(data: mmap.mmap, start: int) -> tuple[bytes, int] | None:
+def _frame(
+    data: mmap.mmap, start: int, zstd: zstandard.ZstdDecompressor
+) -> tuple[bytes, int] | None:
     """(content, length in bytes) of the frame at `start`, or None where none is whole."""
-    decompressor = zstandard.ZstdDecompressor().decompressobj()
+    decompressor = zstd.decompressobj()
     content, at = [], start
     try:
         while not decompressor.eof and at < len(data):
@@ -178,8 +181,9 @@ def _may_be_torn(data: mmap.mmap, start: int) -> bool:
 
 def _frame_after(data: mmap.mmap, start: int) -> bool:
     """Whether some whole frame begins at or after `start`."""
+    zstd = zstandard.ZstdDecompressor()
     while (start := data.find(FRAME_MAGIC, start)) >= 0:
-        if _frame(data, start) is not None:
+        if _frame(data, start, zstd) is not None:
             return True
         start += 1
     return False

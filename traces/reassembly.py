@@ -15,17 +15,14 @@ from collections.abc import Iterable
 from typing import Any
 
 from traces.capture import Capture
-from traces.capture_record import decode_json
 from traces.reassembly_calls import CallAssembler
-from traces.reassembly_tokens import tokens_of_choice
-from traces.response import Chunk, Response, Speculation, Token, Usage
+from traces.reassembly_tokens import TokenCollector
+from traces.response import Chunk, Response, Speculation, Usage
 from traces.sse import SseParser, events_of
-from traces.wire_chunk import Delta, WireChunk, read_chunk
+from traces.wire_chunk import WireChunk, WireUsage, read_chunk
+from traces.wire_event import WireEvent, json_object, read_event
 
 DONE = "[DONE]"
-
-_Event = tuple[int, float, dict[str, Any]]
-"""(number in the stream, arrival in ms, the JSON object)."""
 
 
 def response_of(capture: Capture) -> Response:
@@ -36,18 +33,18 @@ def response_of(capture: Capture) -> Response:
     if capture.status != 200:
         return _assemble([], capture.status, done=False, error=_error_body(capture.body))
     parser = SseParser()
-    events: list[_Event] = []
+    events: list[WireEvent] = []
     malformed: list[str] = []
     done = False
     for number, event in enumerate(events_of(capture.events, parser)):
         if event.data.startswith(DONE):
             done = True
             break
-        chunk = _chunk(event.data)
-        if chunk is None:
+        read = read_event(number, event.at_ms, event.data)
+        if read is None:
             malformed.append(f"event {number} is not a JSON object: {event.data[:80]!r}")
         else:
-            events.append((number, event.at_ms, chunk))
+            events.append(read)
     if not done and parser.left_over:
         malformed.append(f"the stream ends inside event {len(events) + len(malformed)}")
     if parser.undecodable:
@@ -71,25 +68,20 @@ def response_of_chunks(
     """
     chunks = list(chunks)
     times = list(times_ms) if times_ms is not None else [0.0] * len(chunks)
-    events = list(zip(range(len(chunks)), times, chunks, strict=True))
+    events = [
+        WireEvent(number, at_ms, None, chunk)
+        for number, (at_ms, chunk) in enumerate(zip(times, chunks, strict=True))
+    ]
     return _assemble(events, status, done=done, raw_text=raw_text, error=error)
-
-
-def _chunk(data: str) -> dict[str, Any] | None:
-    try:
-        chunk = decode_json(data)
-    except (ValueError, RecursionError):
-        return None
-    return chunk if isinstance(chunk, dict) else None
 
 
 def _error_body(body: bytes) -> dict[str, Any]:
     text = body.decode(errors="replace")
-    return _chunk(text) or {"error": {"message": text}}
+    return json_object(text) or {"error": {"message": text}}
 
 
 def _assemble(
-    events: list[_Event],
+    events: list[WireEvent],
     status: int | None,
     *,
     done: bool,
@@ -100,7 +92,7 @@ def _assemble(
     content: list[str] = []
     reasoning: list[str] = []
     calls = CallAssembler()
-    tokens: list[Token] = []
+    tokens = TokenCollector()
     seen: list[Chunk] = []
     odd: list[str] = []
     irregular: dict[str, None] = {}
@@ -112,32 +104,38 @@ def _assemble(
     prompt_ids: tuple[int, ...] | None = None
     fingerprint: str | None = None
     model: str | None = None
-    for number, at_ms, raw in events:
-        error = error or _error_object(raw)
-        chunk = _checked(raw, number, odd)
-        usage = _usage(chunk) or usage
-        speculation = _speculation(chunk, raw) or speculation
+    for number, at_ms, chunk, raw in events:
+        if raw is not None:
+            error = error or _error_object(raw)
+            chunk = _checked(raw, number, odd)
+            speculation = _speculation(chunk, raw) or speculation
+        assert chunk is not None
+        if chunk.usage is not None:
+            usage = _usage(chunk.usage)
         fingerprint = chunk.system_fingerprint or fingerprint
         model = chunk.model or model
         if chunk.prompt_token_ids is not None:
             prompt_ids = tuple(chunk.prompt_token_ids)
         choice = chunk.choice
-        delta = choice.delta or Delta()
-        content.append(delta.text)
-        reasoning.append(delta.thought)
-        calls.add(delta.tool_calls or ())
-        irregular |= dict.fromkeys(delta.irregular)
+        delta = choice.delta
+        if delta is not None and not delta.empty:
+            content.append(delta.text)
+            reasoning.append(delta.thought)
+            if delta.tool_calls:
+                calls.add(delta.tool_calls)
+            irregular |= dict.fromkeys(delta.irregular)
         finish = choice.finish_reason or finish
         stop = choice.stop_reason if choice.stop_reason is not None else stop
         ids, entries = choice.token_ids, choice.logprobs.content if choice.logprobs else None
-        ids_sent = ids_sent or ids is not None or entries is not None
-        tokens += tokens_of_choice(ids, entries)
+        if ids is not None or entries is not None:
+            ids_sent = True
+            tokens.add(ids, entries)
         seen.append(
             Chunk(
                 at_ms=at_ms,
                 token_ids=None if ids is None else len(ids),
                 logprobs=None if entries is None else len(entries),
-                has_delta=choice.delta is not None and _has_delta(raw),
+                has_delta=delta is not None and (raw is None or _has_delta(raw)),
             )
         )
     return Response(
@@ -146,7 +144,7 @@ def _assemble(
         reasoning="".join(reasoning),
         tool_calls=calls.finished(),
         finish_reason=finish,
-        tokens=tuple(tokens) if ids_sent else None,
+        tokens=tokens.finished() if ids_sent else None,
         prompt_token_ids=prompt_ids,
         usage=usage,
         speculation=speculation,
@@ -183,10 +181,7 @@ def _error_object(chunk: dict[str, Any]) -> dict[str, Any] | None:
     return chunk if chunk.get("object") == "error" else None
 
 
-def _usage(chunk: WireChunk) -> Usage | None:
-    usage = chunk.usage
-    if usage is None:
-        return None
+def _usage(usage: WireUsage) -> Usage:
     details = usage.prompt_tokens_details
     return Usage(
         prompt=usage.prompt_tokens,

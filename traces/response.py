@@ -4,27 +4,23 @@ Every field that was not on the wire is `None` (or an empty tuple where a list w
 zero always means a measured zero.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class TopLogprob:
-    """One alternative at a position: token id, text, natural-log probability."""
+from traces.tokens import Token, TopLogprob, known_ids, known_texts
 
-    id: int | None
-    text: str | None
-    logprob: float
-
-
-@dataclass(frozen=True, slots=True)
-class Token:
-    """One output token: its id, text, own log probability (nat) and listed alternatives."""
-
-    id: int | None
-    text: str | None = None
-    logprob: float | None = None
-    top: tuple[TopLogprob, ...] = ()
+__all__ = [
+    "Chunk",
+    "Response",
+    "Speculation",
+    "Token",
+    "ToolCall",
+    "TopLogprob",
+    "Usage",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +61,7 @@ class Speculation:
     raw: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
+class Chunk(Struct, frozen=True, gc=False):
     """One SSE data event: arrival (ms since sent), and how many ids and logprob entries it had."""
 
     at_ms: float
@@ -88,7 +83,7 @@ class Response:
     reasoning: str
     tool_calls: tuple[ToolCall, ...]
     finish_reason: str | None
-    tokens: tuple[Token, ...] | None
+    tokens: Sequence[Token] | None
     prompt_token_ids: tuple[int, ...] | None
     usage: Usage | None
     speculation: Speculation | None
@@ -105,9 +100,12 @@ class Response:
     @property
     def token_ids(self) -> tuple[int, ...] | None:
         """The output token ids, or `None` where they were not on the wire."""
-        if self.tokens is None or any(t.id is None for t in self.tokens):
-            return None
-        return tuple(t.id for t in self.tokens if t.id is not None)
+        return known_ids(self.tokens)
+
+    @property
+    def token_texts(self) -> tuple[str, ...] | None:
+        """The text of every output token, or `None` where the wire did not carry them."""
+        return known_texts(self.tokens)
 
     @property
     def broken_event(self) -> str | None:

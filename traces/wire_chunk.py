@@ -11,7 +11,6 @@ told by `Delta.irregular`: text as a list of text parts, and call arguments as a
 """
 
 import json
-from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, ValidationError, convert
@@ -62,6 +61,16 @@ class Delta(Struct, frozen=True):
     tool_calls: list[WireCall] | None = None
 
     @property
+    def empty(self) -> bool:
+        """Whether no field that is read was sent."""
+        return (
+            self.content is None
+            and self.tool_calls is None
+            and self.reasoning is None
+            and self.reasoning_content is None
+        )
+
+    @property
     def text(self) -> str:
         return text_of(self.content)
 
@@ -71,23 +80,25 @@ class Delta(Struct, frozen=True):
         return text_of(self.reasoning) or text_of(self.reasoning_content)
 
     @property
-    def irregular(self) -> Iterator[str]:
+    def irregular(self) -> tuple[str, ...]:
         """What is not as the protocol has it, and was taken all the same."""
-        if any(isinstance(t, list) for t in (self.content, self.reasoning, self.reasoning_content)):
-            yield "text came as a list of parts"
-        functions = [call.function for call in self.tool_calls or () if call.function]
-        if any(isinstance(function.arguments, dict) for function in functions):
-            yield "call arguments came as an object"
+        found: tuple[str, ...] = ()
+        if list in (type(self.content), type(self.reasoning), type(self.reasoning_content)):
+            found += ("text came as a list of parts",)
+        for call in self.tool_calls or ():
+            if call.function is not None and isinstance(call.function.arguments, dict):
+                return (*found, "call arguments came as an object")
+        return found
 
 
-class WireAlternative(Struct, frozen=True):
+class WireAlternative(Struct, frozen=True, gc=False):
     """A listed token; without `logprob` it had no score, with null a NaN."""
 
     token: str | None = None
     logprob: float | UnsetType | None = UNSET
 
 
-class WireToken(Struct, frozen=True):
+class WireToken(Struct, frozen=True, gc=False):
     """One entry of `logprobs.content`."""
 
     token: str | None = None
@@ -141,11 +152,19 @@ class WireChunk(Struct, frozen=True):
     prompt_token_ids: list[Count] | None = None
     system_fingerprint: str | None = None
     model: str | None = None
+    error: Any = None
+    object: Any = None
 
     @property
     def choice(self) -> WireChoice:
         """Choice 0; an empty one where the chunk has none."""
-        return next((choice for choice in self.choices or () if choice.index == 0), WireChoice())
+        for choice in self.choices or ():
+            if choice.index == 0:
+                return choice
+        return NO_CHOICE
+
+
+NO_CHOICE = WireChoice()
 
 
 def read_chunk(chunk: dict[str, Any]) -> WireChunk:

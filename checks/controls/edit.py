@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from traces.response import Response, Token
+from traces.tokens import UNKNOWN, Tokens, known_texts
 
 Channel = Literal["content", "reasoning", "arguments"]
 
@@ -30,9 +31,10 @@ def vocabulary(responses: Iterable[Response]) -> dict[int, str]:
     """
     texts: dict[int, str] = {}
     for response in responses:
-        for token in response.tokens or ():
-            if token.id is not None and token.text and "\ufffd" not in token.text:
-                texts[token.id] = token.text
+        tokens = Tokens.of(response.tokens or ())
+        for token_id, text in zip(tokens.ids.tolist(), tokens.texts, strict=True):
+            if token_id != UNKNOWN and text and "\ufffd" not in text:
+                texts[token_id] = text
     return texts
 
 
@@ -41,12 +43,12 @@ def place_of(response: Response, index: int) -> Place | None:
 
     A channel's text must occur exactly once in the joined texts of all tokens.
     """
-    tokens = response.tokens or ()
-    if any(token.text is None for token in tokens):
+    texts = known_texts(response.tokens or ())
+    if texts is None:
         return None
-    before = sum(len(token.text or "") for token in tokens[:index])
-    after = before + len(tokens[index].text or "")
-    joined = "".join(token.text or "" for token in tokens)
+    before = sum(map(len, texts[:index]))
+    after = before + len(texts[index])
+    joined = "".join(texts)
     for channel, call, text in _channels(response):
         start = joined.find(text)
         if start < 0 or joined.find(text, start + 1) >= 0:

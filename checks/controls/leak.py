@@ -13,6 +13,7 @@ from checks.neighbours import FEWEST_CHARACTERS, FEWEST_TOKENS, own_texts
 from checks.pair import Neighbour, Pair
 from checks.regret import regret_at
 from traces.response import Response, Token
+from traces.tokens import joined_text
 
 LONGEST = 12
 """Most tokens of the leaked run; it grows until it has 16 characters."""
@@ -58,7 +59,7 @@ def plant_leak(pair: Pair, donor: Response) -> Pair | None:
                 continue
             tokens = (*stream.tokens[:start], *run, *stream.tokens[start + len(run) :])
             leaked = replace(write(stream, span, text), tokens=tokens, raw_text=None)
-            whole = "".join(token.text or "" for token in donor.tokens or ())
+            whole = joined_text(donor.tokens)
             return replace(
                 pair,
                 candidate=with_stream(pair.candidate, leaked),

@@ -14,6 +14,7 @@ from checks.cuts import Cut
 from checks.parse_result import ParseResult
 from checks.split_judgement import judge_splits
 from traces.response import Response
+from traces.tokens import texts_of
 
 KIND = "re-chunked through a cut-sensitive parser"
 FEWEST_TOKENS, MOST_TOKENS, CUTS = 4, 200, 50
@@ -50,5 +51,5 @@ def judge_rechunk_control(
 
 def _pieces(response: Response) -> tuple[str, ...]:
     """Token texts, markers of the toy's own format left out."""
-    texts = [token.text or "" for token in response.tokens or ()]
+    texts = [text or "" for text in texts_of(response.tokens or ())]
     return tuple(text for text in texts if text and OPEN not in text and CLOSE not in text)

@@ -16,6 +16,7 @@ from checks.text_fork import near_tie_in_text
 from draftgate.run.evidence import Evidence, Exchange, TurnId
 from draftgate.run.reading import Reading
 from traces.response import Response
+from traces.tokens import UNKNOWN, Tokens
 
 NO_ANSWER = 599
 """Stands for the status of a turn that never got one, so that it is judged as refused."""
@@ -127,10 +128,11 @@ def _forks_unseen(
 def _token_texts(evidence: Evidence) -> dict[int, str]:
     """The text of every token id that an answer of this run holds."""
     return {
-        token.id: token.text
+        token_id: text
         for exchange in evidence
-        for token in exchange.response.tokens or ()
-        if token.id is not None and token.text
+        for tokens in [Tokens.of(exchange.response.tokens or ())]
+        for token_id, text in zip(tokens.ids.tolist(), tokens.texts, strict=True)
+        if token_id != UNKNOWN and text
     }
 
 

@@ -17,7 +17,6 @@ from traces.boundaries import (
     token_labels,
     token_starts,
 )
-from traces.response import Response
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +38,6 @@ class Reading:
         return None if self.texts is None else "".join(self.texts)
 
 
-def token_texts(response: Response) -> tuple[str, ...] | None:
-    """Text per output token; `None` where the wire did not carry them."""
-    if response.tokens is None or any(token.text is None for token in response.tokens):
-        return None
-    return tuple(token.text or "" for token in response.tokens)
-
-
 def read_exchange(
     exchange: Exchange,
     family: str,
@@ -59,7 +51,7 @@ def read_exchange(
     `drafting` is `None` on a path without a drafter; `propose` recomputes n-gram drafts.
     """
     response = exchange.response
-    texts = token_texts(response)
+    texts = response.token_texts
     labels = None if texts is None else _labels(texts, family, exchange)
     sampled = not is_greedy(exchange.request)
     steps = None if drafting is None else align(response, drafting, propose, sampled=sampled)

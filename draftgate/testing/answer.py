@@ -28,7 +28,7 @@ class Answer:
     def of_exchange(cls, exchange: "Exchange", name: str) -> "Answer":
         """An exchange of a journal; where it carries token texts, `raw_text` joins them."""
         response = exchange.response
-        texts = token_texts(response)
+        texts = response.token_texts
         if response.raw_text is None and texts is not None:
             response = replace(response, raw_text="".join(texts))
         return cls(exchange.key.path, name, exchange.request, response, exchange.error)
@@ -61,7 +61,7 @@ class Answer:
     @property
     def token_texts(self) -> tuple[str, ...] | None:
         """Text per output token; `None` where the wire did not carry them."""
-        return token_texts(self.response)
+        return self.response.token_texts
 
     def alone(self) -> "Pair":
         """The answer as evidence without a baseline."""
@@ -90,10 +90,3 @@ class Answer:
 
     def __repr__(self) -> str:
         return f"<{self.path} of {self.name}: {self.summary}>"
-
-
-def token_texts(response: "Response") -> tuple[str, ...] | None:
-    """Text per output token; `None` where the wire did not carry them."""
-    if response.tokens is None or any(token.text is None for token in response.tokens):
-        return None
-    return tuple(token.text or "" for token in response.tokens)

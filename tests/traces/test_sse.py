@@ -30,6 +30,22 @@ def test_cuts_and_line_ends_change_nothing(cuts: list[int], end: str) -> None:
     assert data(raw, cuts) == [TEXT.removeprefix("data: "), "[DONE]"]
 
 
+line = st.sampled_from(
+    ["data: a", "data: {}", "data:b", "data", "event: x", ": hello", "", "", "\ufeffdata: c", "\r"]
+)
+
+
+@given(st.lists(st.lists(line, max_size=6), max_size=5))
+def test_text_reads_and_byte_reads_are_the_same(given_reads: list[list[str]]) -> None:
+    """Journals keep reads as text; those of whole events are taken without a second look."""
+    texts = [(float(i), "".join(f"{x}\n" for x in lines)) for i, lines in enumerate(given_reads)]
+    as_text, as_bytes = SseParser(), SseParser()
+    assert list(events_of(texts, as_text)) == list(
+        events_of([(at, text.encode()) for at, text in texts], as_bytes)
+    )
+    assert (as_text.comments, as_text.left_over) == (as_bytes.comments, as_bytes.left_over)
+
+
 def test_one_read_may_hold_several_events() -> None:
     assert data(b"data: a\n\ndata: b\n\ndata: c\n\n") == ["a", "b", "c"]
 

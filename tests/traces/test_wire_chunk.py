@@ -109,10 +109,10 @@ def test_any_json_at_any_place_of_a_chunk_is_read_or_named(
     place: tuple[Any, ...], value: Any
 ) -> None:
     chunk = with_value(place, value)
-    for response in (
-        response_of(stream(FULL, chunk)),
-        response_of_chunks([FULL, chunk], done=True),
-    ):
+    decoded = response_of(stream(FULL, chunk))
+    given_as_objects = response_of_chunks([FULL, chunk], done=True, times_ms=[1.0, 1.0])
+    assert decoded == given_as_objects
+    for response in (decoded, given_as_objects):
         assert len(response.chunks) == 2
         for told in response.malformed:
             assert told.startswith("event 1 is no chat completion chunk: ")

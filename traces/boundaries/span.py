@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from traces.boundaries.label import INDEX, LABELS
+from traces.coded import Coded
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +30,16 @@ class TokenLabels:
     """One label per token. `labels[t]` is an index into `LABELS`."""
 
     labels: npt.NDArray[np.int8]
-    languages: tuple[str | None, ...]
-    tools: tuple[str | None, ...]
+    languages: Sequence[str | None]
+    tools: Sequence[str | None]
 
     def __len__(self) -> int:
         return len(self.labels)
 
     @property
-    def names(self) -> list[str]:
+    def names(self) -> Coded:
         """The label of every token, in words."""
-        return [LABELS[i] for i in self.labels]
+        return Coded(self.labels, LABELS)
 
 
 def token_starts(texts: Iterable[str]) -> list[int]:
@@ -67,7 +68,10 @@ def token_labels(spans: Sequence[Span], starts: Sequence[int]) -> TokenLabels:
     edges = np.fromiter((span.start for span in spans), np.int64, len(spans))
     places = np.searchsorted(edges, np.asarray(starts, np.int64), side="right") - 1
     codes = np.fromiter((INDEX[span.label] for span in spans), np.int8, len(spans))
-    found = [spans[i] for i in places.tolist()]
+    languages = Coded.of([span.language for span in spans])
+    tools = Coded.of([span.tool or None for span in spans])
     return TokenLabels(
-        codes[places], tuple(s.language for s in found), tuple(s.tool for s in found)
+        codes[places],
+        Coded(languages.codes[places], languages.names),
+        Coded(tools.codes[places], tools.names),
     )

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from checks.argmax import checkable
-from checks.regret import Regrets, best_logprob
+from checks.argmax import checkable_places
+from checks.regret import SHAPES, Regrets
 from checks.steps import Steps, Unaligned
 from checks.timing import Timing, timing_of
 from draftgate.run.columns import Columns, Values
@@ -15,7 +15,9 @@ from draftgate.run.evidence import Exchange
 from draftgate.run.reading import Reading
 from draftgate.run.rows.redacted import Redact, redacted_texts
 from traces.boundaries.label import LABELS
-from traces.response import Token
+from traces.coded import NONE, Coded
+from traces.partial import Partial
+from traces.tokens import UNKNOWN, Tokens
 
 
 def key_of(exchange: Exchange) -> dict[str, Any]:
@@ -53,9 +55,10 @@ class ExchangeRows:
         self._add_tokens(key, reading, regrets, argmax_tolerance)
         if isinstance(reading.steps, Steps):
             self._add_steps(key, reading, reading.steps)
-        if reading.positions is not None and len(reading.positions):
-            columns = reading.positions.columns()
-            self.positions.add(len(reading.positions), key, columns)
+        positions = reading.positions
+        if positions is not None and len(positions):
+            alike = {"template": positions.template, "cached": positions.cached}
+            self.positions.add(len(positions), {**key, **alike}, positions.columns())
 
     def _add_tokens(
         self,
@@ -64,30 +67,26 @@ class ExchangeRows:
         regrets: Sequence[Regrets],
         argmax_tolerance: float,
     ) -> None:
-        tokens = reading.exchange.response.tokens or ()
-        if not tokens:
+        tokens = Tokens.of(reading.exchange.response.tokens or ())
+        if not len(tokens):
             return
         values, shapes = _regret_columns(len(tokens), regrets)
         columns: dict[str, Values] = {
-            "token_index": range(len(tokens)),
-            "id": [token.id for token in tokens],
-            "text": self._texts(reading, tokens),
-            "logprob": [token.logprob for token in tokens],
-            "is_argmax": [_is_argmax(token, argmax_tolerance) for token in tokens],
+            "token_index": np.arange(len(tokens)),
+            "id": Partial(tokens.ids, tokens.ids != UNKNOWN),
+            "logprob": Partial(tokens.logprobs, tokens.scored),
+            "is_argmax": _is_argmax(tokens, argmax_tolerance),
             "regret": values,
             "regret_shape": shapes,
         }
+        if reading.texts is not None:
+            columns["text"] = redacted_texts(reading.texts, self.redact)
         if reading.labels is not None:
             columns["label"] = reading.labels.names
             columns["language"] = reading.labels.languages
         if isinstance(reading.steps, Steps):
             columns["step"] = reading.steps.of_token
         self.tokens.add(len(tokens), key, columns)
-
-    def _texts(self, reading: Reading, tokens: Sequence[Token]) -> Sequence[str | None]:
-        if reading.texts is None:
-            return [None] * len(tokens)
-        return redacted_texts(reading.texts, self.redact)
 
     def _add_steps(self, key: Mapping[str, Any], reading: Reading, steps: Steps) -> None:
         chosen = np.flatnonzero(steps.reported)
@@ -102,7 +101,7 @@ class ExchangeRows:
             "first_token": first,
         }
         if reading.labels is not None:
-            columns["label"] = [LABELS[code] for code in reading.labels.labels[first]]
+            columns["label"] = Coded(reading.labels.labels[first], LABELS)
         self.steps.add(len(chosen), key, columns)
 
 
@@ -133,20 +132,19 @@ def _capture(reading: Reading) -> dict[str, Any]:
     }
 
 
-def _is_argmax(token: Token, tolerance: float) -> bool | None:
-    best = best_logprob(token)
-    if not checkable(token) or best is None or token.logprob is None:
-        return None
-    return best - token.logprob <= tolerance
+def _is_argmax(tokens: Tokens, tolerance: float) -> Partial:
+    """Whether each token is the best of its own list; missing where that cannot be told."""
+    best = tokens.best
+    told = checkable_places(tokens) & ~np.isnan(best)
+    with np.errstate(invalid="ignore"):
+        within = best - tokens.logprobs <= tolerance
+    return Partial(within, told)
 
 
-def _regret_columns(
-    count: int, regrets: Sequence[Regrets]
-) -> tuple[list[float | None], list[str | None]]:
-    values: list[float | None] = [None] * count
-    shapes: list[str | None] = [None] * count
+def _regret_columns(count: int, regrets: Sequence[Regrets]) -> tuple[Partial, Coded]:
+    values, shapes = np.zeros(count), np.full(count, NONE, np.int8)
     for part in regrets:
         span = slice(part.start, part.start + len(part))
-        values[span] = part.values.tolist()
-        shapes[span] = [part.shape] * len(part)
-    return values, shapes
+        values[span] = part.values
+        shapes[span] = SHAPES.index(part.shape)
+    return Partial(values, shapes != NONE), Coded(shapes, SHAPES)
