@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from checks import findings as f
-from checks.findings import Finding, NotJudged
+from checks.findings import WARNING, Finding, NotJudged
 from checks.pair import Pair, Side
 from checks.request import token_limit
 from traces.response import Response
@@ -26,6 +26,38 @@ def check_usage(pair: Pair) -> Iterator[Finding | NotJudged]:
             baseline_too=_gap(pair.baseline) == _sign(delivered - counted),
             detail={"delivered": delivered, "completion_tokens": counted},
         )
+
+
+def check_prompt_usage(pair: Pair) -> Iterator[Finding | NotJudged]:
+    """prompt_tokens against the prompt's ids, which the server sends too.
+
+    The same codes as of the output, as warnings: no token is lost, the bill is wrong. A prompt with
+    an image or of an encoder counts more than its ids, and does so on both paths.
+    """
+    gap = _prompt_gap(pair.candidate.stream)
+    if gap:
+        code = f.USAGE_UNDERCOUNT if gap > 0 else f.TOKEN_IDS_GAP
+        stream = pair.candidate.stream
+        assert stream is not None
+        assert stream.usage is not None
+        sent, counted = len(stream.prompt_token_ids or ()), stream.usage.prompt
+        yield Finding(
+            code,
+            f"the prompt has {sent} token ids, prompt_tokens says {counted}",
+            severity=WARNING,
+            candidate=f"{sent} ids, prompt_tokens {counted}",
+            baseline_too=_prompt_gap(pair.baseline.stream) == gap,
+            detail={"prompt_ids": sent, "prompt_tokens": counted},
+        )
+
+
+def _prompt_gap(stream: Response | None) -> int | None:
+    """Ids of the prompt less prompt_tokens; `None` where one of them was not on the wire."""
+    if stream is None or stream.prompt_token_ids is None or stream.usage is None:
+        return None
+    return (
+        None if stream.usage.prompt is None else len(stream.prompt_token_ids) - stream.usage.prompt
+    )
 
 
 def _gap(side: Side) -> int | None:

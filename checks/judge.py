@@ -16,6 +16,7 @@ from checks.counts import (
     check_logprob_counts,
     check_max_tokens,
     check_min_tokens,
+    check_prompt_usage,
     check_steps,
     check_usage,
 )
@@ -39,6 +40,7 @@ TRANSPORT: tuple[Check, ...] = (
     check_stream,
     check_stall,
     check_usage,
+    check_prompt_usage,
     check_logprob_counts,
     check_finite,
     check_constant,

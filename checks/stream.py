@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from checks import findings as f
-from checks.findings import Finding, NotJudged
+from checks.findings import WARNING, Finding, NotJudged
 from checks.pair import Pair, Side
 from checks.request import wants_usage
 from traces.response import Response
@@ -19,15 +19,17 @@ STALL_MS = 1000.0
 
 
 def check_status(pair: Pair) -> Iterator[Finding | NotJudged]:
-    """One path refuses what the other serves."""
+    """One path refuses what the other serves; a warning where both refuse, each in its own way."""
     ours, theirs = pair.candidate.status, pair.baseline.status
     if ours is None or theirs is None:
         yield NotJudged(f.HTTP_STATUS_MISMATCH, "the HTTP status of one path is unknown")
-    elif pair.candidate.served != pair.baseline.served:
+    elif ours != theirs:
         stream = pair.candidate.stream if not pair.candidate.served else pair.baseline.stream
+        both = not (pair.candidate.served or pair.baseline.served)
         yield Finding(
             f.HTTP_STATUS_MISMATCH,
-            f"the baseline answers {theirs}, the candidate {ours}",
+            f"{'both refuse: ' if both else ''}the baseline answers {theirs}, the candidate {ours}",
+            severity=WARNING if both else "",
             baseline=str(theirs),
             candidate=str(ours),
             detail={} if stream is None or stream.error is None else {"error": stream.error},
@@ -105,7 +107,7 @@ def check_stall(pair: Pair) -> Iterator[Finding | NotJudged]:
         yield Finding(
             f.CHUNK_STALL,
             f"{gap:.0f} ms without a chunk before chunk {place}; the bound is {bound:.0f} ms",
-            baseline=f"p99 {p99:g} ms",
+            baseline=f"p99 {p99:.3g} ms",
             candidate=f"{gap:.0f} ms",
             detail={"chunk": place, "gap_ms": gap, "bound_ms": bound},
         )

@@ -5,6 +5,10 @@ import math
 import pytest
 from case_builder import chunk, codes, judge, message, request, streamed, token, tokens, usage
 
+from checks.judge import judge_pair
+from checks.pair import Pair, side_of_response
+from traces.reassembly import response_of_chunks
+
 OK = {"message": message("ok"), "finish_reason": "stop"}
 GOOD = streamed("ok")
 
@@ -22,8 +26,11 @@ def test_one_path_refuses_and_nothing_else_is_judged() -> None:
 
 @pytest.mark.parametrize("ours", [400, 500])
 def test_both_refuse(ours: int) -> None:
+    """No user is served by either; a refusal of another kind is a thing to know."""
     refused = {"chunks": [], "done": False, "http_status": ours}
-    assert codes(baseline={"http_status": 400}, candidate=refused) == []
+    found = judge(request=request(), baseline={"http_status": 400}, candidate=refused)
+    assert found.codes == []
+    assert [finding.severity for finding in found.findings] == ["warning"] * (ours != 400)
 
 
 def test_a_refusal_without_a_known_baseline_is_not_judged() -> None:
@@ -85,6 +92,28 @@ def test_usage_that_nobody_asked_for_is_not_missing() -> None:
 def test_ids_against_usage(ids: int, completion: int, expected: list[str]) -> None:
     candidate = streamed("ok", ids=ids, completion=completion)
     assert codes(baseline=OK, candidate=candidate) == expected
+
+
+@pytest.mark.parametrize(
+    ("counted", "code"), [(3, None), (2, "USAGE_UNDERCOUNT"), (9, "TOKEN_IDS_GAP")]
+)
+@pytest.mark.parametrize("baseline_too", [False, True])
+def test_prompt_tokens_that_are_not_the_prompts_are_a_warning(
+    counted: int, code: str | None, baseline_too: bool
+) -> None:
+    chunks = [chunk({"content": "ok"}, "stop", ids=[1], prompt_token_ids=[5, 6, 7])]
+    ours, right = (
+        side_of_response(response_of_chunks([*chunks, usage(1, prompt=n)], done=True))
+        for n in (counted, 3)
+    )
+    found = judge_pair(Pair(request(), ours if baseline_too else right, ours)).findings
+    assert [(f.code, f.severity, f.baseline_too) for f in found] == (
+        [(code, "warning", baseline_too)] if code else []
+    )
+
+
+def test_without_prompt_ids_prompt_tokens_are_not_judged() -> None:
+    assert judge(request=request(), baseline=OK, candidate=GOOD).findings == ()
 
 
 def test_ids_hidden_with_the_reasoning_are_no_gap() -> None:
