@@ -33,6 +33,18 @@ def test_links_lead_to_files(root: Path) -> None:
     assert dead == []
 
 
+def test_every_page_can_be_reached_from_the_first(root: Path) -> None:
+    found: set[Path] = set()
+    ahead = [root / "README.md"]
+    while ahead:
+        page = ahead.pop()
+        found.add(page)
+        targets = LINK.findall(page.read_text(encoding="utf-8"))
+        local = {(page.parent / t.split("#")[0]).resolve() for t in targets if "://" not in t}
+        ahead += [p for p in local - found if p.suffix == ".md" and p.is_file()]
+    assert sorted(set((root / "docs").rglob("*.md")) - found) == []
+
+
 def test_the_command_page_is_current(root: Path) -> None:
     page = (root / "docs" / "commands.md").read_text(encoding="utf-8")
     assert page.strip() == reference().strip()
