@@ -10,6 +10,7 @@ from recordings import claude, codex, codex_item, codex_said, lines, read, texts
 from session_invariants import check_file
 
 from benchmarks.spellings import SPELLINGS, conversations
+from traces.readers import batch
 from traces.render import chat_request
 
 BROKEN: tuple[Any, ...] = (7, "words", ["words"], {"role": "nobody", "class_": "none"})
@@ -127,6 +128,23 @@ def test_batch_requests_without_an_answer_are_prompts(tmp_path: Path) -> None:
         for session, turn in turns
     }
     assert said == {"user: one": True, "user: two": False, "user: again": False}
+
+
+def test_of_a_batch_too_large_the_oldest_requests_are_let_go(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batch, "MAX_BYTES", 150)
+    rows = []
+    for name in "abc":
+        body = {"model": "m", "messages": [{"role": "user", "content": name}]}
+        rows.append({"custom_id": name, "body": body})
+    done = {"body": {"choices": [{"message": {"content": "hi"}}]}}
+    rows += [{"custom_id": name, "response": done} for name in "abc"]
+    file, sessions = read(tmp_path, lines(*rows))
+    check_file(file, sessions)
+    answered = {session.turns[0].rows: session.turns[0].output is not None for session in sessions}
+    assert answered == {(1,): False, (5,): True, (6,): True}
+    assert file.skipped == {"no_request_content": 1}
 
 
 def test_an_encrypted_summary_is_missed(tmp_path: Path) -> None:

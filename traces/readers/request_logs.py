@@ -11,6 +11,7 @@ Streamed answers are folded. Every request is one turn with its exact prompt.
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
+from traces.readers.batch import Waiting
 from traces.readers.chains import chained
 from traces.readers.exchange import Exchange, is_request, read_exchange
 from traces.readers.intake import Intake
@@ -50,35 +51,30 @@ class RequestLogs:
         yield from chained(self._exchanges(rows, intake), intake, None)
 
     def _exchanges(self, rows: Iterator[tuple[int, Any]], intake: Intake) -> Iterator[Exchange]:
-        asked: dict[str, tuple[dict[str, Any], int]] = {}
+        waiting = Waiting()
         prompts = PromptReader(intake.blobs)
         for number, value in rows:
             row = mapping(value)
             body, answer = _bodies(row)
             custom = text(row.get("custom_id"))
             if custom and answer and not body:
-                body, _ = asked.pop(custom, ({}, 0))
+                body = next((asked for asked, _ in waiting.take(custom)), {})
             if not is_request(body) or not (body.get("messages") or body.get("input")):
                 intake.ledger.skip(number, "no_request_content")
                 continue
             intake.ledger.use(number)
             if custom and not answer:
-                if custom in asked:
-                    yield _unanswered(*asked.pop(custom), prompts)
-                asked[custom] = body, number
+                for asked, place in waiting.put(custom, body, number):
+                    yield read_exchange(asked, {}, place, prompts)
                 continue
             exchange = read_exchange(body, answer, number, prompts)
             _settle(exchange, row)
             if exchange.answer is None and _has_response(row):
                 intake.ledger.warn("answer_not_read", number)
             yield exchange
-        for left in asked.values():
-            yield _unanswered(*left, prompts)
-
-
-def _unanswered(body: dict[str, Any], row: int, prompts: PromptReader) -> Exchange:
-    """A request of a batch whose answer is not in the file."""
-    return read_exchange(body, {}, row, prompts)
+        for name in waiting.left():
+            for asked, place in waiting.take(name):
+                yield read_exchange(asked, {}, place, prompts)
 
 
 def _settle(exchange: Exchange, row: dict[str, Any]) -> None:
