@@ -77,7 +77,7 @@ def test_tables() -> None:
 def test_a_rate_is_predicted_to_show_where_its_lower_limit_leaves_twice_the_baselines() -> None:
     # k exceedances of the candidate, none of the baseline in as many tokens (deff 1, MOVER):
     # (k - low(k))² + (2 · 3.0)² < k², which the exact Poisson limit first meets at k = 7.1.
-    assert [rate_need(rate, 1.0) for rate in (1e-2, 1e-3)] == pytest.approx([710, 7100], rel=0.02)
+    assert [rate_need(rate, 0.0) for rate in (1e-2, 1e-3)] == pytest.approx([710, 7100], rel=0.02)
 
 
 def test_lost_acceptance_is_predicted_to_show_at_two_point_three_deviations() -> None:
