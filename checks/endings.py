@@ -12,7 +12,7 @@ from checks.first_fork import first_fork
 from checks.output_format import output_format
 from checks.pair import Message, Pair, Side
 from checks.request import named_tool
-from traces.response import ToolCall
+from traces.response import Response, ToolCall
 
 
 def check_finish(pair: Pair) -> Iterator[Finding | NotJudged]:
@@ -38,6 +38,33 @@ def check_finish(pair: Pair) -> Iterator[Finding | NotJudged]:
             candidate=ours.finish_reason,
             baseline_too=same and _contradicts(pair, theirs),
         )
+
+
+def check_one_finish(pair: Pair) -> Iterator[Finding]:
+    """A stream ends once: two reasons in it, or output behind the first, mislead its client.
+
+    One client stops reading at the first reason and loses the rest, another acts on the last.
+    """
+    ours, theirs = pair.candidate.stream, pair.baseline.stream
+    flaw = None if ours is None else _ends_twice(ours)
+    if ours is not None and flaw is not None:
+        yield Finding(
+            f.FINISH_REASON_WRONG,
+            flaw,
+            candidate=", ".join(ours.finish_reasons),
+            baseline=None if theirs is None else ", ".join(theirs.finish_reasons),
+            baseline_too=theirs is not None and _ends_twice(theirs) is not None,
+        )
+
+
+def _ends_twice(stream: Response) -> str | None:
+    reasons = stream.finish_reasons
+    if len(set(reasons)) > 1:
+        return f"one stream carries the finish reasons {', then '.join(reasons[:4])}"
+    if stream.after_finish:
+        chunks = "one chunk" if stream.after_finish == 1 else f"{stream.after_finish} chunks"
+        return f"{chunks} of output behind finish_reason {reasons[0]}"
+    return None
 
 
 def _contradicts(pair: Pair, side: Side) -> bool:

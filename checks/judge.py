@@ -21,7 +21,7 @@ from checks.counts import (
     check_usage,
 )
 from checks.divergence import check_divergence
-from checks.endings import check_finish, check_premature
+from checks.endings import check_finish, check_one_finish, check_premature
 from checks.findings import CODES, Finding, NotJudged, error_codes, in_report_order
 from checks.markers import check_markers
 from checks.neighbours import check_leak
@@ -54,6 +54,7 @@ WHOLE: tuple[Check, ...] = (
     check_reasoning,
     check_markers,
     check_finish,
+    check_one_finish,
     check_max_tokens,
     check_after_stop,
     check_call_stream,

@@ -97,7 +97,8 @@ def _assemble(
     odd: list[str] = []
     irregular: dict[str, None] = {}
     ids_sent = False
-    finish: str | None = None
+    reasons: list[str] = []
+    after_finish = 0
     stop: str | int | None = None
     usage: Usage | None = None
     speculation: Speculation | None = None
@@ -124,7 +125,10 @@ def _assemble(
             if delta.tool_calls:
                 calls.add(delta.tool_calls)
             irregular |= dict.fromkeys(delta.irregular)
-        finish = choice.finish_reason or finish
+        if reasons and (choice.token_ids or (delta is not None and delta.says_something)):
+            after_finish += 1
+        if choice.finish_reason:
+            reasons.append(choice.finish_reason)
         stop = choice.stop_reason if choice.stop_reason is not None else stop
         ids, entries = choice.token_ids, choice.logprobs.content if choice.logprobs else None
         if ids is not None or entries is not None:
@@ -138,12 +142,14 @@ def _assemble(
                 has_delta=delta is not None and (raw is None or _has_delta(raw)),
             )
         )
+    if len(reasons) > len(set(reasons)):
+        irregular["the same finish_reason came twice"] = None
     return Response(
         status=status,
         content="".join(content),
         reasoning="".join(reasoning),
         tool_calls=calls.finished(),
-        finish_reason=finish,
+        finish_reason=reasons[-1] if reasons else None,
         tokens=tokens.finished() if ids_sent else None,
         prompt_token_ids=prompt_ids,
         usage=usage,
@@ -157,6 +163,8 @@ def _assemble(
         model=model,
         stop_reason=stop,
         raw_text=raw_text,
+        finish_reasons=tuple(reasons),
+        after_finish=after_finish,
     )
 
 

@@ -75,7 +75,9 @@ class Response:
     """Everything a strict client can know of one streamed (or whole) chat completion.
 
     `malformed` says what of the stream could not be read (event N, its end, its encoding);
-    `irregular` what is not as the protocol has it, and was read all the same.
+    `irregular` what is not as the protocol has it, and was read all the same. A stream has one
+    finish reason: of several in `finish_reasons` the last is `finish_reason`, as in the clients
+    that read on; `after_finish` counts the chunks of output behind the first.
     """
 
     status: int | None
@@ -96,6 +98,8 @@ class Response:
     model: str | None = None
     stop_reason: str | int | None = None
     raw_text: str | None = None
+    finish_reasons: tuple[str, ...] = ()
+    after_finish: int = 0
 
     @property
     def token_ids(self) -> tuple[int, ...] | None:

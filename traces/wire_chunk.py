@@ -71,6 +71,11 @@ class Delta(Struct, frozen=True):
         )
 
     @property
+    def says_something(self) -> bool:
+        """Whether it carries any output."""
+        return bool(self.text or self.thought or self.tool_calls)
+
+    @property
     def text(self) -> str:
         return text_of(self.content)
 
