@@ -188,3 +188,131 @@ def test_real_sessions_replay_through_the_same_path(
     assert found.counts["turns_replayed"] >= 5
     assert found.verdict.verdict != "invalid", found.verdict.reasons
     assert set(found.codes) <= END_OF_REASONING, found.verdict.reasons
+
+
+def live(folder: Path, pair: Pair, root: Path, **run: int) -> Path:
+    """A configuration of both running servers, in `folder`."""
+    keys = "".join(f"{key} = {value}\n" for key, value in run.items())
+    file = folder / "draftgate.toml"
+    file.write_text(
+        f"[run]\nsessions = ['{root}/traces/samples']\nmax_tokens = 48\n{keys}"
+        f"[baseline]\nurls = ['{pair.baseline}']\n[candidate]\nurls = ['{pair.candidate}']\n"
+    )
+    return file
+
+
+TURN_BY_TURN = """
+    from draftgate.testing import *
+
+    def test_equivalent(both_paths):
+        assert_equivalent(both_paths)
+
+    def test_stream(both_paths):
+        assert_stream_intact(both_paths)
+        for answer in (both_paths.baseline, both_paths.candidate):
+            assert_stream_intact(answer)
+
+    def test_calls(recorded_turn, both_paths):
+        assert recorded_turn.request["messages"] == both_paths.candidate.request["messages"]
+        assert_tool_calls_valid(both_paths)
+
+    def test_cuts(both_paths):
+        assert_split_invariant("".join, both_paths.candidate)
+
+    def test_only_the_candidate_drafts(both_paths):
+        assert both_paths.baseline.response.speculation is None
+        candidate = both_paths.candidate
+        assert candidate.response.speculation is not None
+        assert len(candidate.token_texts) == candidate.response.usage.completion
+"""
+
+ASKED = """
+    import pytest
+    from draftgate.testing import assert_stream_intact
+
+    @pytest.mark.parametrize("path", ["baseline", "candidate"])
+    def test_a_question(capture, path):
+        answer = capture("Read src/main.py.", path=path)
+        assert answer.path == path
+        assert answer.content or answer.reasoning or answer.tool_calls
+        assert_stream_intact(answer)
+
+    def test_a_request_that_is_refused(capture):
+        answer = capture({"messages": [{"role": "user", "content": "Hi."}], "min_p": 7})
+        assert answer.status == 400
+        with pytest.raises(AssertionError, match="no stream: .*min_p"):
+            assert_stream_intact(answer)
+"""
+
+
+def test_the_plugin_asks_both_servers_turn_by_turn(
+    root: Path, pair: Pair, pytester: pytest.Pytester
+) -> None:
+    """`both_paths`, `recorded_turn`, `capture` and every assertion against live endpoints."""
+    live(pytester.path, pair, root)
+    pytester.makepyfile(test_turns=TURN_BY_TURN, test_asked=ASKED)
+    options = ("--draftgate-config=draftgate.toml", "--draftgate-turns=6", "-rA")
+    result = pytester.runpytest_subprocess(*options, timeout=300)
+    result.assert_outcomes(passed=6 * 5 + 3)
+
+
+def test_a_server_that_is_another_one_does_not_pass(
+    root: Path, pair: Pair, pytester: pytest.Pytester
+) -> None:
+    """The drafter's server under both names: what the suite says of the baseline is not so."""
+    live(pytester.path, Pair(pair.candidate, pair.candidate), root)
+    pytester.makepyfile(test_turns=TURN_BY_TURN)
+    options = ("--draftgate-config=draftgate.toml", "--draftgate-turns=2", "-k", "drafts")
+    result = pytester.runpytest_subprocess(*options, timeout=300)
+    result.assert_outcomes(failed=2, deselected=8)
+
+
+def test_the_plugin_gates_live_servers(root: Path, pair: Pair, pytester: pytest.Pytester) -> None:
+    """`draftgate_run`: a whole run, made once; so few turns are too few to pass or fail."""
+    live(pytester.path, pair, root, max_sessions=2, max_turns=6)
+    pytester.makepyfile(
+        """
+        from draftgate.testing import Inconclusive, assert_gate_passed
+        import pytest
+
+        def test_verdict(draftgate_run):
+            assert draftgate_run.codes == {}
+            assert draftgate_run.counts["turns_judged"] == 6
+            with pytest.raises(Inconclusive):
+                assert_gate_passed(draftgate_run)
+
+        def test_once(draftgate_run):
+            assert_gate_passed(draftgate_run)
+        """
+    )
+    options = ("--draftgate-config=draftgate.toml", "--draftgate-inconclusive=warn")
+    result = pytester.runpytest_subprocess(*options, timeout=300)
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["*1 passed*1 inconclusive*"])
+    assert len(list((pytester.path / ".draftgate" / "runs").iterdir())) == 1
+
+
+def test_the_plugin_reads_the_journals_of_real_servers(
+    outcome: GateOutcome, pytester: pytest.Pytester
+) -> None:
+    """The same tests offline, over the journals of the whole run."""
+    pytester.makepyfile(test_turns=TURN_BY_TURN, test_asked=ASKED)
+    journals = f"--draftgate-journals={outcome.folder}"
+    found = pytester.runpytest_subprocess(journals, "-rA", timeout=300).parseoutcomes()
+    assert found == {"passed": 5 * outcome.counts["turns_replayed"], "skipped": 3}
+
+
+def test_init_asks_both_servers(
+    root: Path, pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The markup they make calls of, that they split reasoning off, and the model's folder."""
+    monkeypatch.chdir(root)
+    file = tmp_path / "draftgate.toml"
+    urls = ["--baseline-url", pair.baseline, "--candidate-url", pair.candidate]
+    assert run_cli(["init", "traces/samples", *urls, "-o", str(file)]) == 0
+    config = read_config(file)
+    assert config.run.tool_parser == "hermes"
+    assert config.run.tokenizer == "models/weights/target"
+    assert config.candidate.speculative_config == {"num_speculative_tokens": 3}
+    assert config.run.reasoning_parser == ""
+    assert "# seen: the candidate splits reasoning off; by which parser" in file.read_text()
