@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from draftgate.pytest_plugin.settings import OPTIONS
 from draftgate.run.gate import run_gate
 from draftgate.testing.differences import differences  # noqa: F401
 from traces.errors import Interrupted
+from traces.journal import JournalReader, JournalWriter
 
 SECRET = "sk-ant-" + "api03-Zq1Xw2Ec3Rv4Tb5Yn6Um7Ik8Ol9Pa0Sd"
 
@@ -132,6 +134,22 @@ def test_a_turn_that_was_not_replayed_is_skipped(suite: pytest.Pytester, runs: P
     result = suite.runpytest("-rs", journals, f"--draftgate-sessions={other}")
     result.assert_outcomes(passed=18, skipped=6)
     result.stdout.fnmatch_lines(["*the journals hold no answer of the baseline to other-s4-*"])
+
+
+def test_a_record_of_no_path_is_a_warning_of_the_test_run(
+    suite: pytest.Pytester, runs: Path
+) -> None:
+    folder = shutil.copytree(runs / "sound", suite.path / "run")
+    journal = folder / "candidate-main-0.jsonl.zst"
+    first, *others = JournalReader(journal)
+    journal.unlink()
+    with JournalWriter(journal) as writer:
+        writer.add(replace(first, key=replace(first.key, path="candidat")))
+        for capture in others:
+            writer.add(capture)
+    result = suite.runpytest("--draftgate-journals=run", "-k", "stream")
+    result.assert_outcomes(passed=5, skipped=1, deselected=12, warnings=1)
+    result.stdout.fnmatch_lines(["*candidate-main-0.jsonl.zst, record 1: path 'candidat' is nei*"])
 
 
 def test_turns_are_drawn_alike_in_every_process(suite: pytest.Pytester, runs: Path) -> None:
