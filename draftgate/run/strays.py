@@ -33,7 +33,7 @@ def lone_arm_notes(evidence: Evidence, judged: Collection[str]) -> Iterator[str]
     """One line per arm that is none of the gate's own and was replayed on one path alone."""
     for (path, arm), exchanges in evidence.arms.items():
         name = arm.removesuffix("-aa")
-        if name not in OWN_ARMS and name not in judged and not name.startswith("rerun"):
+        if name not in OWN_ARMS and name not in judged and "rerun" not in name:
             turns = len(exchanges)
             yield (
                 f"arm {name[:60]!r}: {turns} turns of the {path}, which the other path lacks, so "

@@ -3,6 +3,7 @@
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import K, paper_config, paper_paths
@@ -10,8 +11,10 @@ from paper_server import Faults
 from paper_stream import Stream
 
 from draftgate.progress import SilentReporter
+from draftgate.run.evidence import Evidence
 from draftgate.run.gate import run_gate
 from draftgate.run.offline import judge_journals
+from draftgate.run.strays import lone_arm_notes
 from traces.journal import JournalReader, JournalWriter
 
 
@@ -105,13 +108,21 @@ def test_records_of_no_path_are_counted_and_told_with_their_place(
     assert "record 2, and 1 more of them" in " ".join(capsys.readouterr().out.split())
 
 
-def test_an_arm_of_one_path_alone_is_told(folders: tuple[Path, Path]) -> None:
+def test_an_arm_of_one_path_alone_is_told() -> None:
+    """The baseline's own repeats, and turns that were sent again, are of one path by design."""
+    exchange: Any = object()
+    of = {("s", "t"): exchange}
+    own = ("main", "plain", "rerun-1", "plain-rerun-2", "c16-rerun-alone")
+    evidence = Evidence({("candidate", arm): of for arm in (*own, "c16", "c32")})
+    evidence.arms["baseline", "aa"] = evidence.arms["baseline", "c16-aa"] = of
+    assert list(lone_arm_notes(evidence, {"c16"})) == [
+        "arm 'c32': 1 turns of the candidate, which the other path lacks, so nothing judges them"
+    ]
+
+
+def test_notes_of_journals_hold_it(folders: tuple[Path, Path]) -> None:
     _, good = folders
-    files = named(good, good)
-    arm = shutil.copy(files[0], good / "candidate-c16-0.jsonl.zst")
-    respelt(Path(arm), {n: {"arm": "c16"} for n in range(1, 1000)})
-    notes = judge_journals(files, None).notes
-    assert len([n for n in notes if n.startswith("arm 'c16': ")]) == 1
-    shutil.copy(files[1], good / "baseline-c16-0.jsonl.zst")
-    respelt(good / "baseline-c16-0.jsonl.zst", {n: {"arm": "c16"} for n in range(1, 1000)})
-    assert not [n for n in judge_journals(files, None).notes if n.startswith("arm 'c16': ")]
+    journal = Path(shutil.copy(named(good, good)[0], good / "candidate-c16-0.jsonl.zst"))
+    respelt(journal, {n: {"arm": "c16"} for n in range(1, 1000)})
+    notes = judge_journals(named(good, good), None).notes
+    assert len([note for note in notes if note.startswith("arm 'c16': ")]) == 1
