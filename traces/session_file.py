@@ -1,5 +1,6 @@
 """Reading and writing canonical session files (``sessions.jsonl``)."""
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,7 @@ from traces.session_flaw import flaw_of
 from traces.turn import Turn
 
 Line = Header | Message | Turn
+LONG_NUMBER = re.compile(rb"\d{19}")
 ANEW = "write the file anew with `draftgate import FILES -o sessions.jsonl`"
 _LINE = msgspec.json.Decoder(Line)
 
@@ -98,7 +100,7 @@ def stretches(lines: Iterable[bytes] | IO[bytes]) -> Iterator[Stretch]:
         if not line.strip():
             continue
         try:
-            record: Line = _LINE.decode(line)
+            record = _decoded(line)
         except (ValueError, RecursionError) as error:
             found.bad.append((number, str(error)))
             continue
@@ -116,6 +118,18 @@ def stretches(lines: Iterable[bytes] | IO[bytes]) -> Iterator[Stretch]:
                 turns.append(record)
     if found.rows or found.bad:
         yield _settled(found, header, messages, turns)
+
+
+def _decoded(line: bytes) -> Line:
+    """The record of a line. Raises ValueError for one that is none or could not be written again:
+    numbers of more than 64 bits, and schemas nested too deep."""
+    record: Line = _LINE.decode(line)
+    if not isinstance(record, Message) or LONG_NUMBER.search(line):
+        try:
+            json_line(record)
+        except TypeError as error:
+            raise ValueError(str(error)) from error
+    return record
 
 
 def _settled(

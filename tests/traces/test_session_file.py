@@ -65,6 +65,9 @@ def test_a_failed_write_leaves_nothing(session: Session, tmp_path: Path) -> None
         (lambda rows: [*rows[:2], b'{"record":"turn","turn_id":1}\n'], 3),
         (lambda rows: [*rows[:2], b'{"record":"song"}\n'], 3),
         (lambda rows: [*rows[:2], b"[1]\n"], 3),
+        (lambda rows: [rows[0].replace(b'"turns":2', b'"turns":' + b"9" * 30), *rows[1:]], 1),
+        (lambda rows: [rows[0].replace(b"{}", b"[" * 400 + b"]" * 400), *rows[1:]], 1),
+        (lambda rows: [rows[0], rows[1].replace(b'rows":[', b'rows":[' + b"9" * 30 + b",")], 2),
     ],
 )
 def test_bad_records_are_named_with_their_line(
@@ -97,7 +100,9 @@ def changed(old: bytes, new: bytes) -> object:
     [
         (without(b"message", 0), "names a message that is missing"),
         (without(b"turn", 0), "is out of its order"),
-        (changed(b'"base":"t0000"', b'"base":"t0001"'), "continues a turn that is not before it"),
+        (changed(b'"base":"t0000"', b'"base":"t0001"'), "does not continue the turn before it"),
+        (changed(b'"index":1,"thread":"main"', b'"index":1,"thread":"b"'), "does not continue"),
+        (changed(b'"keep":2', b'"keep":1'), "does not say right whether it starts anew"),
         (changed(b'"keep":2', b'"keep":3'), "keeps more messages than there were"),
         (changed(b'"keep":2', b'"keep":-1'), "keeps more messages than there were"),
         (changed(b'{\\"command', b'[{\\"command'), "are no JSON object"),
