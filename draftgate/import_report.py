@@ -60,7 +60,8 @@ def _lines(report: Mapping[str, Any]) -> list[str]:
         )
     for kind, counts in report.get("redacted", {}).items():
         lines.append(
-            f"redacted {kind}: {counts['values']} values, {counts['replacements']} replacements"
+            f"redacted {kind}: {counted(counts['values'], 'value')}, "
+            f"{counted(counts['replacements'], 'replacement')}"
         )
     if "output" in report:
         lines.append(f"wrote {report['output']}")
