@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 VLLM = "vllm"
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Workers share the files; those with real vLLM go to one of them, which begins with them.
 
@@ -28,7 +29,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
     real = {item.path for item in items if item.get_closest_marker(VLLM)}
     for item in items:
-        group = VLLM if item.path in real else str(item.path)
+        group = VLLM if item.path in real else item.path.stem
         item.add_marker(pytest.mark.xdist_group(group))
     items.sort(key=lambda item: item.path not in real)
 
