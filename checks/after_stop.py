@@ -68,11 +68,12 @@ def _after_stop_string(pair: Pair) -> Iterator[Finding | NotJudged]:
 
 
 def _beyond(side: Side, stop: str, included: bool) -> str | None:
-    """What a side shows from (or, where it is included, after) the stop string on."""
-    if side.message is None:
-        return None
-    channels = channels_of(side.message)
-    for text in (channels["reasoning"], channels["content"]):
+    """What a side shows from (or, where it is included, after) the stop string on.
+
+    Of a side without a message only the tokens tell.
+    """
+    channels = channels_of(side.message) if side.message else {}
+    for text in (channels.get("reasoning", ""), channels.get("content", "")):
         place = text.find(stop)
         if place >= 0 and (not included or text[place + len(stop) :]):
             return excerpt(text, place, len(stop))

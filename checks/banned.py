@@ -9,12 +9,16 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from checks import findings as f
+from checks.channels import channels_of
 from checks.findings import Finding, NotJudged
 from checks.pair import Pair, Side
 from traces.response import Token
 from traces.tokens import known_texts
 
 BANNED_AT = -100.0
+SPACELESS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+"""Thai, Lao, Burmese, Khmer, kana, Chinese: between their letters no space marks a word's edge."""
+LETTER = rf"[^\W{SPACELESS}]"
 
 
 def check_banned(pair: Pair) -> Iterator[Finding | NotJudged]:
@@ -70,7 +74,11 @@ def _place(side: Side, word: str) -> int | None:
         return _spelled_at(side.tokens or (), word)
     if side.message is None:
         return None
-    match = re.search(rf"(?<!\w){re.escape(word.strip())}(?!\w)", side.message.content)
+    text = "\n".join(channels_of(side.message).values())
+    bare = word.strip()
+    before = rf"(?<!{LETTER})" if re.match(LETTER, bare[0]) else ""
+    after = rf"(?!{LETTER})" if re.match(LETTER, bare[-1]) else ""
+    match = re.search(f"{before}{re.escape(bare)}{after}", text)
     return -1 if match is None else match.start()
 
 

@@ -11,6 +11,9 @@ from typing import Literal
 from checks.pair import Pair
 from traces.response import Token
 
+ROUNDING = 1e-9
+"""nat: scores are written in decimals, and −1.39 − −2.39 is a little above 1 in binary."""
+
 Kind = Literal["hard", "near_tie", "unscored", "sampled", "prefix"]
 
 
@@ -54,7 +57,7 @@ def first_fork(pair: Pair) -> Fork | None:
     regret, at_least = regret_of(pair.baseline.tokens[index], ours[index])
     if regret is None:
         return Fork(index, "unscored")
-    if regret > pair.hard_bound:
+    if regret > pair.hard_bound + ROUNDING:
         return Fork(index, "hard", regret, at_least)
     return Fork(index, "unscored" if at_least else "near_tie", regret, at_least)
 

@@ -76,8 +76,8 @@ def _may_be_meant(pair: Pair, marker: str, message_unknown: bool) -> bool:
     So where the baseline's message is unknown and its tokens spell the marker; and after a fork
     that rounding or sampling explains, unless the marker came before it.
     """
-    if message_unknown:
-        return marker in _text(pair.baseline, None)
+    if message_unknown and marker in _text(pair.baseline, None):
+        return True
     fork = first_fork(pair)
     return fork is not None and fork.explains and marker not in _text(pair.candidate, fork.index)
 

@@ -132,7 +132,7 @@ def _candidate(part: CaseCandidate) -> Side:
         part.chunks or [],
         done=part.done is not False,
         status=status,
-        times_ms=part.chunk_times_ms,
+        times_ms=part.chunk_times_ms or None,
         raw_text=part.raw_text,
         error=error,
     )
@@ -164,7 +164,11 @@ def _tokens(tokens: list[CaseToken] | None) -> tuple[Token, ...] | None:
             id=token.id,
             text=token.text,
             logprob=token.logprob,
-            top=tuple(TopLogprob(t.id, t.text, t.logprob) for t in token.top_logprobs),
+            top=tuple(
+                TopLogprob(top.id, top.text, top.logprob)
+                for top in token.top_logprobs
+                if top.logprob is not None
+            ),
         )
         for token in tokens
     )

@@ -20,13 +20,20 @@ VARIES = 1e-3
 
 
 def check_finite(pair: Pair) -> Iterator[Finding | NotJudged]:
-    """NaN or infinity among the candidate's scores, or vLLM's refusal to write one."""
+    """NaN or infinity among the candidate's scores, or vLLM's refusal to write one.
+
+    A baseline that refuses with the same status, its words unknown, refuses the same thing.
+    """
     refusal = _refusal(pair.candidate)
     places = _non_finite(pair.candidate)
     if refusal is None and places is None:
         yield NotJudged(f.NON_FINITE_LOGPROBS, "no scores")
     elif refusal or places:
-        theirs = bool(_non_finite(pair.baseline)) or _refusal(pair.baseline) is not None
+        theirs = (
+            bool(_non_finite(pair.baseline))
+            or _refusal(pair.baseline) is not None
+            or _refuses_alike(pair)
+        )
         yield Finding(
             f.NON_FINITE_LOGPROBS,
             refusal or f"{len(places or [])} tokens have a score that is NaN or infinite",
@@ -38,6 +45,12 @@ def check_finite(pair: Pair) -> Iterator[Finding | NotJudged]:
 def _refusal(side: Side) -> str | None:
     text = str(side.stream.error) if side.stream and side.stream.error else ""
     return text if REFUSAL in text.lower() else None
+
+
+def _refuses_alike(pair: Pair) -> bool:
+    ours, theirs = pair.candidate, pair.baseline
+    refused = ours.status is not None and not ours.served
+    return refused and theirs.status == ours.status and theirs.stream is None
 
 
 def _non_finite(side: Side) -> list[int] | None:

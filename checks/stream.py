@@ -16,6 +16,8 @@ STALL_FACTOR = 10
 """A gap is a stall above this many times the baseline's 99% quantile of gaps …"""
 STALL_MS = 1000.0
 """… and above one second."""
+ROUNDING_MS = 1e-6
+"""Times are written in decimals, and 1044.4 − 44.4 is a little above 1000 in binary."""
 
 
 def check_status(pair: Pair) -> Iterator[Finding | NotJudged]:
@@ -103,7 +105,7 @@ def check_stall(pair: Pair) -> Iterator[Finding | NotJudged]:
         return
     gap, place = longest_gap(stream)
     bound = stall_bound(p99)
-    if gap > bound:
+    if gap > bound + ROUNDING_MS:
         yield Finding(
             f.CHUNK_STALL,
             f"{gap:.0f} ms without a chunk before chunk {place}; the bound is {bound:.0f} ms",

@@ -36,7 +36,7 @@ def check_call_stream(pair: Pair) -> Iterator[Finding | NotJudged]:
                 baseline_too=twin is not None and not twin.header_complete,
                 detail={"call": call.index},
             )
-        if len(call.ids) > 1:
+        if call.name and len(call.ids) > 1:
             yield Finding(
                 f.TOOL_INDEX_REUSED,
                 f"index {call.index} carries {len(call.ids)} call ids",

@@ -1,6 +1,7 @@
 """SPLIT_VARIANT of a case file: its cuts, through vLLM's own parsers."""
 
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from checks import findings as f
@@ -23,6 +24,27 @@ def tokenizer_named(name: str) -> Any:
     return build(training_texts()) if name == BUILT_IN else load_tokenizer(name)
 
 
+@cache
+def tokenizer_here(name: str) -> Any:
+    """The tokenizer of a case, from this machine: a case is judged without a network.
+
+    A name that is no folder is looked up in the cache of the Hugging Face Hub; waiting for a hub
+    that cannot be reached would take minutes. Raises `InputError`.
+    """
+    if name == BUILT_IN or Path(name).is_dir():
+        return tokenizer_named(name)
+    from huggingface_hub import snapshot_download
+
+    try:
+        folder = snapshot_download(name, local_files_only=True)
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"tokenizer {name!r} is not on this machine",
+            "name the model's folder, or download it first",
+        ) from error
+    return tokenizer_named(folder)
+
+
 def judge_cuts(scenario: CaseScenario) -> list[Finding | NotJudged]:
     """Parse the scenario's output under its cuts and one token at a time.
 
@@ -32,7 +54,7 @@ def judge_cuts(scenario: CaseScenario) -> list[Finding | NotJudged]:
     context = scenario.context
     place = f"scenario {scenario.name!r}"
     try:
-        tokenizer = tokenizer_named(context.tokenizer or BUILT_IN)
+        tokenizer = tokenizer_here(context.tokenizer or BUILT_IN)
     except InputError as error:
         return [NotJudged(f.SPLIT_VARIANT, str(error))]
     try:

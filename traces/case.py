@@ -20,9 +20,16 @@ CASE_FORMAT = 1
 
 
 class Part(BaseModel):
-    """A part of a case file: frozen, unknown fields refused."""
+    """A part of a case file: frozen, unknown fields refused. A field that is null is absent."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _null_is_absent(cls, part: Any) -> Any:
+        if not isinstance(part, dict):
+            return part
+        return {k: v for k, v in part.items() if v is not None or k not in cls.model_fields}
 
 
 class CaseTopLogprob(Part):
@@ -30,7 +37,7 @@ class CaseTopLogprob(Part):
 
     id: int | None = None
     text: str | None = None
-    logprob: float
+    logprob: float | None = None
 
 
 class CaseToken(Part):
@@ -64,7 +71,7 @@ class CaseCandidate(Part):
     """What the path with speculation gave.
 
     `chunks` are the stream's JSON objects in order, `chunk_times_ms` one arrival per chunk in ms
-    since the request was sent, `step_tokens` the tokens committed per engine step.
+    since the request was sent (or none at all), `step_tokens` the tokens committed per engine step.
     """
 
     chunks: list[dict[str, Any]] | None = None
@@ -81,7 +88,7 @@ class CaseCandidate(Part):
     @model_validator(mode="after")
     def _one_time_per_chunk(self) -> "CaseCandidate":
         times, chunks = self.chunk_times_ms, self.chunks
-        if times is not None and len(times) != len(chunks or []):
+        if times and len(times) != len(chunks or []):
             raise ValueError(
                 f"chunk_times_ms has {len(times)} entries for {len(chunks or [])} chunks"
             )

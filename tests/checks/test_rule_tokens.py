@@ -1,5 +1,6 @@
 """Rules g, h, i, j and m for tokens, each with its near misses."""
 
+import json
 import math
 
 import pytest
@@ -277,6 +278,29 @@ def test_bad_words(texts: tuple[str, ...], expected: list[str]) -> None:
     assert codes(candidate=token_stream(spread(*texts)), request=asked) == expected
     same = {"tokens": spread(*texts)}
     assert codes(baseline=same, candidate=token_stream(spread(*texts)), request=asked) == []
+
+
+@pytest.mark.parametrize(
+    ("word", "text", "expected"),
+    [
+        ("禁止", "这是禁止的。", ["LOGIT_BIAS_IGNORED"]),
+        ("テスト", "単体テストを", ["LOGIT_BIAS_IGNORED"]),
+        ("ห้าม", "นี่ห้ามนะ", ["LOGIT_BIAS_IGNORED"]),
+        ("кот", "вот кот.", ["LOGIT_BIAS_IGNORED"]),
+        ("кот", "котик", []),
+        ("class", "subclass", []),
+        ("#x", "a#x", ["LOGIT_BIAS_IGNORED"]),
+    ],
+)
+@pytest.mark.parametrize("channel", ["content", "reasoning", "arguments"])
+def test_bad_words_where_only_the_text_is_known(
+    word: str, text: str, expected: list[str], channel: str
+) -> None:
+    calls = [call("list_todos", json.dumps({"a": text}))] if channel == "arguments" else None
+    channels = {channel: text} if calls is None else {}
+    finish = "tool_calls" if calls else "stop"
+    ours = streamed(calls=calls, finish=finish, **channels)
+    assert codes(candidate=ours, request=request(bad_words=[word])) == expected
 
 
 @pytest.mark.parametrize(

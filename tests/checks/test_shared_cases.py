@@ -50,6 +50,12 @@ def case(**scenario: object) -> str:
             "acceptance.profile[0].context_bucket is missing",
             "add",
         ),
+        (
+            case(candidate={"neighbours": [{"id": None, "text": "a"}]}),
+            "scenario 'bad': candidate.neighbours[0].id is missing",
+            "add",
+        ),
+        (case(candidat=None), "candidat is not a known field", "candidate"),
         (case(baseline={"http_status": "400"}), "scenario 'bad': baseline.http_status", ""),
         (case(expected={"verdict": "maybe"}), "expected.verdict", ""),
         (

@@ -1,7 +1,6 @@
 """vLLM's own parsers under other cuts; skipped where vLLM is not installed."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -175,7 +174,18 @@ def test_ids_of_another_tokenizer_are_an_error(wrong: int) -> None:
         cut_codes({"tokens": [{"id": 5}, {"id": wrong}]}, [1])
 
 
-def test_a_tokenizer_that_is_not_here_leaves_the_code_not_judged(tmp_path: Path) -> None:
-    parsed = parse_case(case(tool_parser="step3", cuts=[1], tokenizer=str(tmp_path / "none")), "x")
+@pytest.mark.parametrize(
+    "name", ["/no/such/folder", "nobody/no-such-model", "no such name", "../x"]
+)
+def test_a_tokenizer_that_is_not_here_leaves_the_code_not_judged(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And nothing is asked for over the network: a case is judged without one."""
+
+    def dial(*place: object) -> None:
+        raise AssertionError(f"a connection to {place}")
+
+    monkeypatch.setattr("socket.getaddrinfo", dial)
+    parsed = parse_case(case(tool_parser="step3", cuts=[1], tokenizer=name), "x")
     (result,) = judge_case(parsed, "x", judge_cuts)
     assert [item.code for item in result.judgement.not_judged if item.code == "SPLIT_VARIANT"]
