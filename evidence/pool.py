@@ -1,6 +1,7 @@
 """A pool of real A/A turns: only their regrets, session by session, without any text.
 
     python -m evidence.pool mixed=.draftgate/runs/2026… …      # writes evidence/pool.jsonl.gz
+    python -m evidence.pool --add more=.draftgate/runs/2026…   # and keeps its other runs
 
 Each run is an A/A gate of `evidence.twins`, or one with a drafter, of which only the baseline
 counts. A turn is one line::
@@ -146,13 +147,21 @@ def tokens(measured: Iterable[TurnRegrets]) -> int:
     return sum(turn.tokens for turn in measured)
 
 
+def others(file: Path, runs: Iterable[str]) -> list[TurnRegrets]:
+    """The turns in `file` of runs that are not among `runs` (NAME=FOLDER)."""
+    named = {run.split("=", 1)[0] for run in runs}
+    return [turn for turn in read(file)[1] if turn.session.split("/")[0] not in named]
+
+
 def main() -> None:
     """Write the pool of the runs named; sessions of different runs stay apart."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("runs", nargs="+", help="NAME=FOLDER of finished runs")
     parser.add_argument("--out", type=Path, default=POOL)
+    parser.add_argument("--add", action="store_true", help="keep the pool's other runs")
     arguments = parser.parse_args()
-    turns = [
+    turns = others(arguments.out, arguments.runs) if arguments.add else []
+    turns += [
         replace(turn, session=f"{name}/{turn.session}")
         for name, folder in (run.split("=", 1) for run in arguments.runs)
         for turn in turns_of(Path(folder))

@@ -1,5 +1,8 @@
 """The script behind the tables of docs/evidence.md."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -7,7 +10,7 @@ from checks.equivalence import judge_measured
 from checks.greedy_turn import measure_turn
 from checks.policy import Policy
 from evidence.markdown import table
-from evidence.pool import Run, pack, read, tokens, unpack
+from evidence.pool import Run, others, pack, read, tokens, unpack
 from evidence.strengths import acceptance_need, half_caught, rate_need
 from evidence.synthetic import SyntheticModel, gaussian, greedy_pool
 from evidence.tables import counted, pool_alarms, resampled
@@ -54,6 +57,15 @@ def test_a_packed_pool_is_judged_as_the_turns_it_was_made_of() -> None:
     policy = Policy(rate_margin=3e-4)
     rates = [judge_measured(*run, policy, 0).rate for run in ((turns, measured), (stubs, again))]
     assert rates[0] == rates[1]
+
+
+def test_a_run_that_is_added_takes_the_place_of_the_one_of_its_name(tmp_path: Path) -> None:
+    _, measured = made()
+    runs = [replace(turn, session=f"{name}/{turn.session}") for name in "ab" for turn in measured]
+    file = tmp_path / "pool.gz"
+    file.write_bytes(pack(runs))
+    assert {turn.session.split("/")[0] for turn in others(file, ["b=x", "c=y"])} == {"a"}
+    assert len(others(file, ["c=y"])) == len(runs)
 
 
 def test_the_committed_pool_holds_no_text_and_enough_tokens() -> None:
