@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from reports.answer import as_object, cell
 from reports.query import answer, queries
-from reports.schema import ENUMS, TABLES
+from reports.schema import ENUMS, KEPT_TABLES, TABLES
 from reports.store import Store
 from reports.view import views
 
@@ -28,8 +28,8 @@ Both take `--db FILE`, `--limit N` (0: all rows), `--format table|csv|json|parqu
 `--json`. The connection is read-only and sealed: no files, no extensions, no settings, and one
 statement at a time. Any DuckDB program opens the file too (`duckdb -readonly draftgate.duckdb`),
 and finds the words of this page in the database itself: every table, view and column has a comment
-(`select table_name, comment from duckdb_tables()`, `select column_name, comment from
-duckdb_columns() where table_name = 'tokens'`).
+(`select table_name, comment from duckdb_tables()`, `select view_name, comment from duckdb_views()`,
+`select column_name, comment from duckdb_columns() where table_name = 'tokens'`).
 
 A run is in the file whole or not at all. Times are UTC. NULL means not measured, never zero.
 Intervals are 95% and clustered by session, for tokens of one session are not independent; below 3
@@ -85,7 +85,7 @@ def _views() -> Iterator[str]:
 
 def _tables() -> Iterator[str]:
     yield "## Tables\n"
-    for table in TABLES:
+    for table in (*TABLES, *KEPT_TABLES):
         yield f"### {table.name}\n\n{table.comment} A row is named by {_code(table.key)}.\n"
         rows = (
             (c.name, c.type + ("" if not c.required else ", never NULL"), c.text)

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 import duckdb
 import pyarrow as pa
 
+from reports.capture_rows import kept_tables
 from reports.records import RunTables
 from reports.rollup import SUMS
-from reports.schema import TABLE
+from reports.schema import KEPT, TABLE
 from traces.errors import StoreError
 
-CAPTURE_PARTS = ("tokens", "steps", "draft_positions", "tool_calls")
 ROW_GROUP = 122_880
 """Rows of a DuckDB row group: handing over as many at a time lets its threads share the work."""
 
@@ -19,7 +19,7 @@ PARENTS = {
     "turns": ("sessions", ("session",)),
     "captures": ("turns", ("session", "turn")),
     "pairs": ("turns", ("session", "turn")),
-    **dict.fromkeys(CAPTURE_PARTS, ("captures", TABLE["captures"].key[1:])),
+    "tool_calls": ("captures", TABLE["captures"].key[1:]),
 }
 """table -> (the table its rows refer to, by which columns of one run)."""
 
@@ -39,10 +39,9 @@ def load(connection: duckdb.DuckDBPyConnection, tables: RunTables) -> bool:
         )
     connection.execute("begin")
     try:
+        insert(connection, arrow)
         for name, table in arrow.items():
-            insert(connection, name, table)
-        for name, table in arrow.items():
-            if table.num_rows:
+            if table.num_rows and name not in KEPT:
                 _check(connection, name, run)
         for sql in SUMS:
             connection.execute(sql, {"run": run})
@@ -90,10 +89,19 @@ def _run_id(arrow: Mapping[str, pa.Table]) -> str:
     return str(runs[0])
 
 
-def insert(connection: duckdb.DuckDBPyConnection, name: str, table: pa.Table) -> None:
-    """Rows into one table, without a check; the transaction is the caller's."""
-    if not table.num_rows:
-        return
+def insert(connection: duckdb.DuckDBPyConnection, arrow: dict[str, pa.Table]) -> None:
+    """The rows of a run; the transaction, and the checks of its smaller tables, are the caller's.
+
+    Raises `StoreError` where rows of captures contradict each other.
+    """
+    last = "select coalesce(max(capture), -1) from capture_keys"
+    ((number,),) = connection.execute(last).fetchall()
+    for name, table in kept_tables(arrow, number + 1).items():
+        if table.num_rows:
+            _insert(connection, name, table)
+
+
+def _insert(connection: duckdb.DuckDBPyConnection, name: str, table: pa.Table) -> None:
     batches = table.to_batches(max_chunksize=ROW_GROUP)
     connection.register("incoming", pa.Table.from_batches(batches, table.schema))
     try:

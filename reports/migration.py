@@ -11,8 +11,8 @@ from pathlib import Path
 
 import duckdb
 
-from reports.schema import ENUMS, TABLES
-from reports.view import define_views, quoted, views_digest
+from reports.schema import ENUMS, KEPT, KEPT_TABLES, TABLES
+from reports.view import define_kept_views, define_views, quoted, views_digest
 from traces.errors import StoreError
 
 FOLDER = files("reports") / "migrations"
@@ -38,8 +38,8 @@ def version_of(connection: duckdb.DuckDBPyConnection) -> int:
         raise StoreError(
             "the file is a DuckDB database, but not a draftgate store", "name the store with --db"
         )
-    row = connection.execute("select max(version) from schema_version").fetchone()
-    return int(row[0]) if row and row[0] is not None else 0
+    ((version,),) = connection.execute("select max(version) from schema_version").fetchall()
+    return 0 if version is None else int(version)
 
 
 def refuse_newer(path: Path | str, version: int, known: int) -> None:
@@ -71,6 +71,7 @@ def migrate(
                 " values (?, now() at time zone 'utc')",
                 [number],
             )
+        define_kept_views(connection)
         define_views(connection)
         connection.execute(";\n".join(table_comments()))
         connection.execute(
@@ -84,8 +85,9 @@ def migrate(
 
 def views_of(connection: duckdb.DuckDBPyConnection) -> str | None:
     """The digest of the views an up-to-date file holds."""
-    row = connection.execute("from schema_version select views order by version desc").fetchone()
-    return str(row[0]) if row and row[0] is not None else None
+    latest = "from schema_version select views order by version desc limit 1"
+    rows = connection.execute(latest).fetchall()
+    return str(rows[0][0]) if rows and rows[0][0] is not None else None
 
 
 def make_types(connection: duckdb.DuckDBPyConnection) -> None:
@@ -97,7 +99,8 @@ def make_types(connection: duckdb.DuckDBPyConnection) -> None:
 
 def table_comments() -> Iterator[str]:
     """COMMENT ON statements of every table and column."""
-    for table in TABLES:
-        yield f"comment on table {table.name} is {quoted(table.comment)}"
+    for table in (*TABLES, *KEPT_TABLES):
+        kind = "view" if table.name in KEPT else "table"
+        yield f"comment on {kind} {table.name} is {quoted(table.comment)}"
         for column in table.columns:
             yield f"comment on column {table.name}.{column.name} is {quoted(column.text)}"

@@ -21,6 +21,8 @@ from importlib.resources.abc import Traversable
 
 import duckdb
 
+from reports.schema import KEPT, view_of
+
 FOLDER = files("reports") / "views"
 BORROWED = re.compile(r"(\w+) \.\.\. (\w+): as in (\w+)")
 
@@ -110,7 +112,18 @@ def statements() -> list[str]:
 
 def views_digest() -> str:
     """Digest of all macros and views, to see whether a file holds the ones of this program."""
-    return hashlib.blake2b("\n".join(statements()).encode(), digest_size=8).hexdigest()
+    text = "\n".join([*kept_statements(), *statements()])
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+def kept_statements() -> list[str]:
+    """SQL that makes the views over rows of captures anew; `reports.migration` comments them."""
+    return [f"create or replace view {name} as {view_of(name)}" for name in KEPT]
+
+
+def define_kept_views(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make the views over rows of captures anew; the other views read from them."""
+    connection.execute(";\n".join(kept_statements()))
 
 
 def define_views(connection: duckdb.DuckDBPyConnection) -> None:

@@ -199,8 +199,7 @@ def insert_run(db: Path) -> tuple[float, float, int]:
     with Store.open(db, write=True) as store:
         wall, cpu = time.perf_counter(), time.process_time()
         store.connection.execute("begin")
-        for name, table in arrow.items():
-            insert(store.connection, name, table)
+        insert(store.connection, arrow)
         store.connection.execute("commit")
         return time.perf_counter() - wall, time.process_time() - cpu, rows
 

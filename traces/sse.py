@@ -55,6 +55,9 @@ class SseParser:
             return None
         if self._buffer or self._data or self._type or self._skip_lf:
             return None
+        if read.startswith("data: ") and read.find("\n") == len(read) - 2 and read[-1] == "\n":
+            self._started = True
+            return [read[6:-2]]
         *lines, last = read.split("\n")
         data = lines[::2]
         if last or len(lines) % 2 or any(lines[1::2]):

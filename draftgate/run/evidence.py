@@ -12,6 +12,7 @@ from typing import Any
 from draftgate.run.folder import RunFolder
 from replay.sampler import read_samples
 from traces.capture import Capture, CaptureKey
+from traces.collection import collector_paused
 from traces.journal import JournalReader
 from traces.reassembly import response_of
 from traces.response import Response
@@ -108,6 +109,7 @@ class Evidence:
             yield from exchanges.values()
 
 
+@collector_paused()
 def add_journal(evidence: Evidence, journal: Path) -> None:
     """Add the captures of one journal; of several attempts at a turn the last one counts."""
     for number, capture in enumerate(JournalReader(journal), start=1):

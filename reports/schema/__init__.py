@@ -10,6 +10,7 @@ from reports.schema.capture import (
 )
 from reports.schema.column import ENUMS, Column, Table
 from reports.schema.judgement import BOUNDS, CONTROLS, FINDINGS, METRICS, PAIRS
+from reports.schema.kept import CAPTURE_KEYS, KEPT, view_of
 from reports.schema.record import LOADS, SCHEMA_VERSION
 from reports.schema.rollup import POSITION_SUMS, STEP_SUMS
 from reports.schema.run import ARMS, PATH_DIFFERENCES, PATHS, RUNS, SESSIONS, TURNS
@@ -44,4 +45,7 @@ TABLES: tuple[Table, ...] = (
 
 TABLE: dict[str, Table] = {table.name: table for table in TABLES}
 
-__all__ = ["ENUMS", "TABLE", "TABLES", "Column", "Table"]
+KEPT_TABLES = (CAPTURE_KEYS, *KEPT.values())
+"""Tables of the file that stand behind those of `TABLES` that are views (`KEPT`)."""
+
+__all__ = ["ENUMS", "KEPT", "KEPT_TABLES", "TABLE", "TABLES", "Column", "Table", "view_of"]
