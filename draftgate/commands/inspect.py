@@ -29,8 +29,9 @@ def command(
     seed: int,
     as_json: bool,
 ) -> int:
-    """Show formats, versions, turns, tools, tokens and context lengths of FILES. A turn is one response
-    of a model.
+    """Show formats, versions, turns, tools, tokens and context lengths of FILES.
+
+    A turn is one response of a model.
 
     \b
     draftgate inspect logs/ --tokenizer models/target
