@@ -5,7 +5,7 @@
     f     = share of the candidate's steps that drafted
     C_d   = 1 + (C - 1) / f                          relative cost of a step that drafts K tokens
     C_d(k)= 1 + (C_d - 1) · k / K                    ... k of the K that ran: cost grows with drafts
-    S(k)  = (f · τ(k) + 1 - f) / (f · C_d(k) + 1 - f)               expected speed-up
+    S(k)  = (f · τ(k) + 1 - f) / (f · C_d(k) + 1 - f)               expected speed-up, per token
 
 At the K that ran nothing is modelled but that slices cost alike. Below K the cost is interpolated
 between no drafter (1) and the one that ran; `pessimistic` is S(k) if a step costs the same whatever
@@ -13,7 +13,7 @@ k is. Such a k is a prediction until it has run. The drafter pays where τ(k) ex
 ``C_d(k)``. Sources: Leviathan et al. 2023 (arXiv 2211.17192), section 3.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -163,10 +163,9 @@ def state(speedup: Estimate) -> str:
     return "pays" if speedup.low > 1 else "costs" if speedup.high < 1 else "undecided"
 
 
-def fallback_ratio(empty: Iterable[int], times: StepTimes) -> float | None:
+def fallback_ratio(empty: int, drafting: int, steps: int) -> float | None:
     """Share of the candidate's steps in which nothing was accepted or nothing drafted.
 
-    `empty` counts drafting steps without an accepted token. `None` without steps.
+    `empty` of the `drafting` steps have no accepted token. `None` without steps.
     """
-    steps, drafting = (int(times.sums[:, column].sum()) for column in (3, 4))
-    return (sum(empty) + steps - drafting) / steps if steps else None
+    return (empty + steps - drafting) / steps if steps else None

@@ -1,9 +1,13 @@
 """Speed of the candidate against the baseline, paired by turn. Speed never buys back correctness.
 
-    speed-up = exp(mean over turns of log(T_baseline / T_candidate))      above 1: candidate faster
+    per turn  = exp(mean over turns of log(T_baseline / T_candidate))     above 1: candidate faster
+    per token = (Σ ms / Σ tokens, baseline) / (Σ ms / Σ tokens, candidate)
 
 TTFT and TPOT as in `checks.timing`; user-level throughput is output tokens over the time from
-sending the request to the last token. The interval is clustered by session.
+sending the request to the last token. All three are compared per turn: what happens to a turn of
+any length. The time per output token is also compared per token (`ms_per_token`, time and tokens
+after the first): what happens to all output, in which long turns weigh more. A drafter may win
+the one and lose the other. Intervals are clustered by session.
 """
 
 import math
@@ -18,8 +22,8 @@ from checks.session_interval import clustered, ratio
 from checks.timing import timing_of
 from traces.response import Response
 
-Metric = Literal["ttft_ms", "tpot_ms", "user_tokens_per_s"]
-METRICS: tuple[Metric, ...] = ("ttft_ms", "tpot_ms", "user_tokens_per_s")
+Metric = Literal["ttft_ms", "tpot_ms", "user_tokens_per_s", "ms_per_token"]
+PER_TURN: tuple[Metric, ...] = ("ttft_ms", "tpot_ms", "user_tokens_per_s")
 
 SATURATED_SHARE = 0.05
 """A client that gets this share of baseline chunks merged is too slow to time single tokens."""
@@ -37,8 +41,9 @@ class SpeedPair:
 
 @dataclass(frozen=True, slots=True)
 class SpeedEstimate:
-    """Medians of both paths (unit in the metric's name) and the speed-up with its 95% interval.
+    """Both paths (unit in the metric's name) and the speed-up with its 95% interval.
 
+    `baseline` and `candidate` are medians over turns, of ``ms_per_token`` the means over tokens.
     Everything but the counts is `None` where no turn has the metric on both paths.
     """
 
@@ -55,7 +60,7 @@ class SpeedEstimate:
 def compare_speed(pairs: Sequence[SpeedPair], seed: int) -> tuple[SpeedEstimate, ...]:
     """One estimate per metric, over the turns that both paths answered."""
     times = [(pair.session, _times(pair.baseline), _times(pair.candidate)) for pair in pairs]
-    return tuple(_compare(metric, times, seed) for metric in METRICS)
+    return (*(_compare(metric, times, seed) for metric in PER_TURN), _per_token(pairs, seed))
 
 
 Times = Mapping[Metric, float]
@@ -98,6 +103,42 @@ def _compare(metric: Metric, times: Sequence[tuple[str, Times, Times]], seed: in
         turns=len(both),
         sessions=len(row),
     )
+
+
+def _per_token(pairs: Sequence[SpeedPair], seed: int) -> SpeedEstimate:
+    both = [
+        (pair.session, before, after)
+        for pair in pairs
+        for before, after in [(_decode(pair.baseline), _decode(pair.candidate))]
+        if before is not None and after is not None
+    ]
+    if not both:
+        return SpeedEstimate("ms_per_token", None, None, None, None, None, 0, 0)
+    row = {session: i for i, session in enumerate(sorted({session for session, _, _ in both}))}
+    sums = np.zeros((len(row), 4))
+    for session, before, after in both:
+        sums[row[session]] += (*before, *after)
+    found = clustered(
+        lambda s: np.log(s[:, 0] / s[:, 1] * s[:, 3] / s[:, 2]), sums, len(both), seed=seed
+    )
+    ms, tokens, candidate_ms, candidate_tokens = sums.sum(axis=0).tolist()
+    return SpeedEstimate(
+        "ms_per_token",
+        baseline=ms / tokens,
+        candidate=candidate_ms / candidate_tokens,
+        speedup=_exp(found.value),
+        low=_exp(found.low),
+        high=_exp(found.high),
+        turns=len(both),
+        sessions=len(row),
+    )
+
+
+def _decode(response: Response) -> tuple[float, int] | None:
+    """(ms, tokens) after the first token; `None` where that took no time that can be measured."""
+    tpot = _times(response).get("tpot_ms")
+    tokens = response.usage.completion if response.usage else None
+    return None if tpot is None or tokens is None else (tpot * (tokens - 1), tokens - 1)
 
 
 def _exp(value: float | None) -> float | None:

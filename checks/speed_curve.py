@@ -42,11 +42,11 @@ def mean_in_flight(spans: Sequence[tuple[float, float]]) -> float | None:
 
 
 def curve_break_even(points: Sequence[CurvePoint]) -> float | None:
-    """Concurrency at which the time per output token is the same on both paths.
+    """Concurrency at which all output takes the same time on both paths (speed-up per token).
 
     `None` where speculation still pays at the highest concurrency, or fewer than two points tell.
     """
-    known = {p.concurrency: s for p in points if (s := p.speedup("tpot_ms")) is not None}
+    known = {p.concurrency: s for p in points if (s := p.speedup("ms_per_token")) is not None}
     return break_even(known) if len(known) > 1 else None
 
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from checks.advice import Prediction, SliceCounts, StepTimes, fallback_ratio, predictions
-from checks.recommendation import Recommendation, prediction_json, recommend
+from checks.recommendation import Recommendation, estimate_json, prediction_json, recommend
+from checks.session_interval import Estimate, not_available
 from reports.store import Store
 from traces.errors import StoreError
 
@@ -25,9 +26,26 @@ where run = $run and path = 'candidate' and arm = $arm and list_contains($dimens
 order by dimension, slice, session, position
 """
 
-EMPTY = """
-select coalesce(sum(empty_steps), 0)::bigint as empty from step_sums
-where run = $run and path = 'candidate' and arm = $arm and dimension = 'all'
+STEPS = """
+with drafting as (
+  select session, turn, attempt, sum(committed) as committed, count(*) as drafting,
+    count(*) filter (accepted = 0) as empty
+  from steps
+  where run = $run and arm = $arm and path = 'candidate' and first_token is not null group by all
+)
+select coalesce(sum(empty), 0)::bigint as empty, coalesce(sum(drafting), 0)::bigint as drafting,
+  coalesce(sum(completion_tokens - 1 - coalesce(committed, 0) + coalesce(drafting, 0)), 0)::bigint
+    as steps
+from captures left join drafting using (session, turn, attempt)
+where run = $run and arm = $arm and path = 'candidate' and aligned
+"""
+
+MEASURED = """
+select turns, sessions, tpot_speedup, low, high, token_speedup, token_low, token_high
+from v_speedup where run = $run and context_band is null and $arm = 'main'
+union all by name
+select turns, sessions, tpot_speedup, low, high, token_speedup, token_low, token_high
+from v_speedup_by_concurrency where run = $run and arm = $arm and $arm <> 'main'
 """
 
 ARMS = """
@@ -59,19 +77,25 @@ from (from last_attempts where path = 'candidate' and aligned) c
 join (from last_attempts where path = 'baseline') b using (session, turn)
 left join committed s on s.path = c.path and s.session = c.session and s.turn = c.turn
   and s.attempt = c.attempt
-where b.tpot_ms is not null and c.tpot_ms is not null
+where b.tpot_ms > 0 and c.tpot_ms > 0
 group by c.session order by c.session
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What one arm of a run says about its drafter. `ran` is the k that ran."""
+    """What one arm of a run says about its drafter. `ran` is the k that ran.
+
+    `per_turn` and `per_token` are the speed-ups measured at that k, as every report shows them;
+    predictions and the recommendation are per token.
+    """
 
     run: str
     arm: str
     ran: int
     fallback: float | None
+    per_turn: Estimate
+    per_token: Estimate
     predictions: tuple[Prediction, ...]
     recommendation: Recommendation
 
@@ -82,6 +106,10 @@ class Advice:
             "arm": self.arm,
             "num_speculative_tokens_run": self.ran,
             "fallback_ratio": self.fallback,
+            "measured_speedup": {
+                "per_turn": estimate_json(self.per_turn),
+                "per_token": estimate_json(self.per_token),
+            },
             "recommendation": self.recommendation.as_json(),
             "predictions": [prediction_json(prediction) for prediction in self.predictions],
         }
@@ -122,9 +150,21 @@ def _advise(store: Store, run: str, arm: str, concurrency: int, seed: int) -> Ad
         )
     ran = 1 + max(row["position"] for row in sums)
     found = tuple(predictions(_slices(sums, ran), times, seed=seed))
-    (empty,) = store.rows(EMPTY, of_arm)
-    fallback = fallback_ratio([empty["empty"]], times)
-    return Advice(run, arm, ran, fallback, found, recommend(found, ran))
+    (steps,) = store.rows(STEPS, of_arm)
+    fallback = fallback_ratio(**steps)
+    measured = _measured(store, of_arm)
+    return Advice(run, arm, ran, fallback, *measured, found, recommend(found, ran))
+
+
+def _measured(store: Store, of_arm: Mapping[str, str]) -> tuple[Estimate, Estimate]:
+    """(speed-up per turn, per token); not given where the arm has none."""
+    for row in store.rows(MEASURED, of_arm):
+        count, sessions = row["turns"], row["sessions"]
+        return (
+            Estimate(row["tpot_speedup"], row["low"], row["high"], count, sessions),
+            Estimate(row["token_speedup"], row["token_low"], row["token_high"], count, sessions),
+        )
+    return not_available(0, 0), not_available(0, 0)
 
 
 def _times(rows: Sequence[Mapping[str, Any]], concurrency: int) -> StepTimes:

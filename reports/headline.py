@@ -14,11 +14,16 @@ def headline(summary: Summary) -> Iterator[tuple[str, str]]:
             yield "acceptance length", f"{number(row['acceptance_length'])} ({limits})"
     for row in summary["speedup"]:
         if row["context_band"] is None:
-            limits = interval(row["low"], row["high"])
-            yield (
-                "time per output token, speed-up",
-                f"{number(row['tpot_speedup'], '×')} ({limits})",
-            )
+            yield "time per output token, speed-up", both_speedups(row)
+
+
+def both_speedups(row: Row) -> str:
+    """``per turn 1.05× (0.97 … 1.14), per token 0.79× (0.72 … 0.86)`` of a row with both."""
+    turn, token = (number(row[name], "×") for name in ("tpot_speedup", "token_speedup"))
+    return (
+        f"per turn {turn} ({interval(row['low'], row['high'])}), "
+        f"per token {token} ({interval(row['token_low'], row['token_high'])})"
+    )
 
 
 def bound_numbers(bound: Row) -> str:

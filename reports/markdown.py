@@ -5,6 +5,7 @@ Recorded text stands in code spans only, so that nothing in it links, mentions o
 
 import re
 
+from reports.headline import both_speedups
 from reports.inert import one_line
 from reports.number import interval, moment, number
 from reports.summary import Row, Summary, break_even
@@ -107,14 +108,13 @@ def _other_prompts(summary: Summary) -> list[str]:
 def _speed(summary: Summary) -> list[str]:
     whole = [r for r in summary["speedup"] if r["context_band"] is None]
     lines = [
-        f"Time per output token: {number(r['tpot_speedup'], '×')} quicker"
-        f" ({interval(r['low'], r['high'])}) over {number(r['turns'])} turns."
+        f"Speed-up of the time per output token: {both_speedups(r)}; {number(r['turns'])} turns."
         for r in whole
     ]
     if len(summary["curve"]) < 2:
         return lines
     points = [
-        f"{number(p['concurrency'])}: {number(p['tpot_speedup'], '×')} ({p['state']})"
+        f"{number(p['concurrency'])}: {number(p['token_speedup'], '×')} ({p['state']})"
         for p in summary["curve"]
     ]
-    return [*lines, f"By concurrency: {', '.join(points)}; {break_even(summary)}."]
+    return [*lines, f"Per token by concurrency: {', '.join(points)}; {break_even(summary)}."]

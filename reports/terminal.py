@@ -188,7 +188,8 @@ def _forks(summary: Summary) -> Table:
 def _curve(summary: Summary) -> Table:
     table = _table(
         f"Speed by concurrency: baseline / candidate time per output token; {break_even(summary)}",
-        *("concurrency", "in flight", "turns", "speed-up", "95% interval", "", "time to first"),
+        *("concurrency", "in flight", "turns", "per turn", "95% interval", "per token"),
+        *("95% interval", "", "time to first"),
     )
     for p in summary["curve"]:
         table.add_row(
@@ -197,6 +198,8 @@ def _curve(summary: Summary) -> Table:
             number(p["turns"]),
             number(p["tpot_speedup"], "×"),
             interval(p["low"], p["high"]),
+            number(p["token_speedup"], "×"),
+            interval(p["token_low"], p["token_high"]),
             p["state"],
             number(p["ttft_speedup"], "×"),
         )

@@ -77,7 +77,7 @@ def test_an_arm_of_which_nothing_ran_stays_open() -> None:
 
 
 def point(concurrency: int, speedup: float | None, in_flight: float | None = None) -> CurvePoint:
-    speed = SpeedEstimate("tpot_ms", 10.0, 5.0, speedup, None, None, 10, 5)
+    speed = SpeedEstimate("ms_per_token", 10.0, 5.0, speedup, None, None, 10, 5)
     return CurvePoint(f"c{concurrency}", concurrency, in_flight, in_flight, (speed,))
 
 

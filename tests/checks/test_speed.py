@@ -26,7 +26,9 @@ def _pairs(step_ms: float, per_chunk: int) -> list[SpeedPair]:
 
 
 def test_three_tokens_per_step_at_one_and_a_half_times_the_cost_is_twice_as_fast() -> None:
-    ttft, tpot, user = compare_speed(_pairs(15.0, 3), seed=0)
+    ttft, tpot, user, token = compare_speed(_pairs(15.0, 3), seed=0)
+    assert (token.baseline, token.candidate) == pytest.approx((10.0, 5.0))
+    assert (token.speedup, token.low, token.high) == pytest.approx((2.0, 2.0, 2.0))
     assert ttft.speedup == pytest.approx(1.0)
     assert (tpot.baseline, tpot.candidate) == pytest.approx((10.0, 5.0))
     assert (tpot.speedup, tpot.low, tpot.high) == pytest.approx((2.0, 2.0, 2.0))
@@ -45,6 +47,30 @@ def test_the_interval_comes_from_sessions_not_turns() -> None:
     assert tpot.speedup == pytest.approx(2**0.5)
     # standard error of a mean of 30 values of 0 or log 2: log(2) / 2 / sqrt(30)
     assert tpot.high / tpot.low == pytest.approx(2 ** (2 * 1.96 / 2 / 30**0.5), rel=0.06)
+
+
+def test_long_turns_weigh_more_per_token_than_per_turn() -> None:
+    """Turns of 11 tokens at half the time, of 101 at twice the time: alike per turn; per token
+    (100 + 1000) ms against (50 + 2000) ms for the same 110 tokens.
+    """
+    mixed = [
+        SpeedPair(f"s{s}", f"t{n}", _stream(50, 10, n), _stream(50, step_ms, n))
+        for s in range(30)
+        for n, step_ms in ((11, 5), (101, 20))
+    ]
+    _, per_turn, _, per_token = compare_speed(mixed, seed=0)
+    assert per_turn.speedup == pytest.approx(1.0)
+    assert per_token.speedup == pytest.approx(1100 / 2050)
+    assert (per_token.baseline, per_token.candidate) == pytest.approx((10.0, 2050 / 110))
+    assert (per_token.turns, per_token.sessions) == (60, 30)
+
+
+def test_a_turn_in_one_burst_counts_neither_way() -> None:
+    burst = replace(_stream(50, 10, 31), chunks=(Chunk(50, 31, 31, True),))
+    pairs = [SpeedPair("s", "t", _stream(50, 10, 31), burst), *_pairs(5.0, 1)]
+    _, per_turn, _, per_token = compare_speed(pairs, seed=0)
+    assert (per_turn.turns, per_token.turns) == (100, 100)
+    assert per_token.speedup == pytest.approx(2.0)
 
 
 def test_turns_that_one_path_refused_are_left_out() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from checks.advice import SliceCounts, StepTimes, predictions
 from checks.recommendation import recommend
+from checks.session_interval import not_available
 from draftgate.advising import Advice
 from draftgate.cli import run
 from reports.records import RunTables
@@ -111,6 +112,9 @@ def test_for_people(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     said = capsys.readouterr().out
     assert "Enable it with num_speculative_tokens = 2" in said
     assert "25% of steps accept or draft nothing" in said
+    assert (
+        "measured at k = 2: per turn 1.500 [1.500, 1.500], per token 1.500 [1.500, 1.500]" in said
+    )
     assert "template swe" in said
 
 
@@ -172,7 +176,8 @@ def test_a_smaller_k_is_held_against_its_own_run() -> None:
         row = [10_000.0, 1000.0, 10_000.0 * (1 + k / 10), 1000.0, 1000.0]
         times = StepTimes(4, sessions, np.tile(row, (len(sessions), 1)))
         found = tuple(predictions([counts], times))
-        return Advice(f"k{k}", "main", k, 0.0, found, recommend(found, k))
+        measured = not_available(0, 0), not_available(0, 0)
+        return Advice(f"k{k}", "main", k, 0.0, *measured, found, recommend(found, k))
 
     at_three = advice(3, [[0.5, 0.3, 0.1], [0.6, 0.3, 0.1], [0.7, 0.3, 0.1]])
     near, far = advice(1, [[0.6]] * 3), advice(1, [[0.1]] * 3)

@@ -413,7 +413,8 @@ def _curve(run: str) -> list[dict[str, Any]]:
     rows = []
     for arm, speedup in (("main", 2.0), ("c16", 0.5)):
         common = {"run": run, "dimension": "arm", "slice": arm, "n": 24, "sessions": 6}
-        for name in ("speedup_ttft_ms", "speedup_tpot_ms", "speedup_user_tokens_per_s"):
+        for metric in ("ttft_ms", "tpot_ms", "user_tokens_per_s", "ms_per_token"):
+            name = f"speedup_{metric}"
             value = 1.0 if name == "speedup_ttft_ms" else speedup
             interval = {"low": value * 0.9, "high": value * 1.1}
             rows.append({**common, "name": name, "path": "both", "value": value, **interval})

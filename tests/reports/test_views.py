@@ -5,10 +5,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from scipy import stats
 from synthetic_run import synthetic_run
 
+from checks.session_interval import clustered
 from reports.records import RunTables
 from reports.store import Store
 from reports.view import parse, views
@@ -221,6 +223,24 @@ def test_speedup_is_the_geometric_mean_of_pairs(db: Path) -> None:
         assert whole["turns"] == len(pairs) == 24
         assert whole["tpot_speedup"] == pytest.approx(mean)
         assert whole["low"] < mean < whole["high"]
+
+
+def test_the_speedup_per_token_is_that_of_all_time_and_its_interval_covers_sessions() -> None:
+    """Against the jackknife of sessions of the same ratio, on a log scale."""
+    with Store.in_memory() as store:
+        store.load(synthetic_run("r", sessions=12))
+        (whole,) = store.rows("from v_speedup where context_band is null")
+        sums = store.rows(
+            "select session, sum(baseline_tpot_ms * (baseline_tokens - 1)) as a,"
+            " sum(baseline_tokens - 1) as b, sum(candidate_tpot_ms * (candidate_tokens - 1)) as c,"
+            " sum(candidate_tokens - 1) as d from v_latency_pairs group by session"
+        )
+    table = np.array([[float(row[name]) for name in "abcd"] for row in sums])
+    found = clustered(lambda s: np.log(s[:, 0] / s[:, 1] * s[:, 3] / s[:, 2]), table, 48)
+    assert whole["token_speedup"] == pytest.approx(math.exp(found.value))
+    assert whole["token_low"] == pytest.approx(math.exp(found.low), rel=0.01)
+    assert whole["token_high"] == pytest.approx(math.exp(found.high), rel=0.01)
+    assert whole["sessions"] == 12
 
 
 @pytest.mark.parametrize("path", ["baseline", "candidate"])

@@ -61,6 +61,8 @@ def test_the_same_numbers_stand_in_every_report(store: Store) -> None:
         assert number(bound["value"], bound["unit"]) in text, name
         if name != "terminal":
             assert number(speed["tpot_speedup"], "×") in text, name
+            assert number(speed["token_speedup"], "×") in text, name
+            assert interval(speed["token_low"], speed["token_high"]) in text, name
     sections = json.loads(render_json(summary))["sections"]
     assert sections["acceptance"][0]["acceptance_length"] == whole["acceptance_length"]
     assert sections["bounds"][0]["high"] == bound["high"]

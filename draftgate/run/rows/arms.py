@@ -49,7 +49,7 @@ def curve_rows(run: str, curve: Sequence[CurvePoint]) -> Iterator[dict[str, Any]
             "slice": "all",
             "value": curve_break_even(curve),
             "unit": "sessions",
-            "formula": "where log(speed-up of the time per output token) over log2(concurrency) "
+            "formula": "where log(speed-up per token) over log2(concurrency) "
             "crosses 0; absent: it pays at every concurrency measured",
             "better": "higher",
             "n": sum(point.speed[1].turns for point in curve),

@@ -206,12 +206,20 @@ def acceptance_rows(run: str, cells: Sequence[Cell]) -> Iterator[dict[str, Any]]
             }
 
 
-SPEED_UNITS = {"ttft_ms": "ms", "tpot_ms": "ms", "user_tokens_per_s": "tokens/s"}
+SPEED_UNITS = {
+    "ttft_ms": "ms",
+    "tpot_ms": "ms",
+    "user_tokens_per_s": "tokens/s",
+    "ms_per_token": "ms",
+}
+PER_TURN = ("median over turns", "exp(mean over turns of log(candidate's speed / baseline's))")
+PER_TOKEN = ("sum of times / sum of tokens", "baseline's time per token / candidate's")
 
 
 def speed_rows(run: str, speed: Sequence[SpeedEstimate]) -> Iterator[dict[str, Any]]:
-    """Medians of both paths, and the speed-up with its interval, as metrics."""
+    """What both paths took, and the speed-up with its interval, as metrics."""
     for estimate in speed:
+        average, speedup = PER_TOKEN if estimate.metric == "ms_per_token" else PER_TURN
         lower = estimate.metric != "user_tokens_per_s"
         common = {
             "run": run,
@@ -227,7 +235,7 @@ def speed_rows(run: str, speed: Sequence[SpeedEstimate]) -> Iterator[dict[str, A
                 "path": path,
                 "value": getattr(estimate, path),
                 "unit": SPEED_UNITS[estimate.metric],
-                "formula": "median over turns",
+                "formula": average,
                 "better": "lower" if lower else "higher",
             }
         yield {
@@ -238,6 +246,6 @@ def speed_rows(run: str, speed: Sequence[SpeedEstimate]) -> Iterator[dict[str, A
             "low": estimate.low,
             "high": estimate.high,
             "unit": "ratio",
-            "formula": "exp(mean over turns of log(candidate's speed / baseline's)), by session",
+            "formula": f"{speedup}, by session",
             "better": "higher",
         }
