@@ -27,7 +27,13 @@ from traces.tokens import joined_text, texts_of
 
 LOOK_BACK = 8
 """So many tokens up to the first differing character may be the fork: markup lies between a fork
-and the first name of a call, and two tokens may share their first characters."""
+and the first name of a call, and two tokens may share their first characters. White space explains
+only what differs within it or right behind it: two newlines are likely one below one almost
+anywhere."""
+
+PART = "\ufffd"
+"""In the text of a token that holds a part of a character: what it reads as stands only beside the
+tokens of the other parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +127,8 @@ def _fork(
         place += len(text or "")
     last = len(places) - 1
     for index in range(last, max(last - LOOK_BACK, -1), -1):
-        rest = theirs[max(places[index], 0) :]
+        begin = max(places[index], 0)
+        rest, shared = theirs[begin:], parted - begin
         for option in tokens[index].top:
             if option.id is None or option.id == tokens[index].id:
                 continue
@@ -129,20 +136,26 @@ def _fork(
             if regret is None or regret > bound:
                 continue
             text = texts.get(option.id, option.text)
-            taken = index == last if text is None else _goes_on(rest, text, opens=not ours)
+            if text is None or PART in text:
+                taken = index == last
+            else:
+                taken = _goes_on(rest, text, shared, opens=not ours)
             if taken:
                 return TextFork(index, regret)
     return None
 
 
-def _goes_on(rest: str, option: str, *, opens: bool) -> bool:
-    """Whether a text may go on with the token `option`.
+def _goes_on(rest: str, option: str, shared: int, *, opens: bool) -> bool:
+    """Whether a text may go on with the token `option`, when so many characters are `shared`.
 
     Where it ends there, or where its whole channel is new (`opens`), the token is one that clients
-    do not see: markup, an end token, white space.
+    do not see: markup, an end token, white space. Elsewhere it is one that they do: white space and
+    the first characters of a marker too, but no whole marker.
     """
     seen = option.strip()
-    unseen = not seen or any(marker.startswith(seen) for marker in markers())
     if not rest.strip() or opens:
+        unseen = not seen or any(marker.startswith(seen) for marker in markers())
         return unseen or (bool(rest) and rest.startswith(option))
-    return not unseen and (rest.startswith(option) or rest.startswith(seen))
+    if not seen:
+        return rest.startswith(option) and shared <= len(option)
+    return seen not in markers() and (rest.startswith(option) or rest.startswith(seen))

@@ -1,6 +1,8 @@
 """A plain stream forks at a near tie that the judged stream's tokens show; lost text does not."""
 
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 from checks.pair import Message
 from checks.text_fork import TextFork, near_tie_in_text
@@ -124,3 +126,70 @@ def test_arguments_that_markup_spells_one_by_one() -> None:
     texts = {1: "<function=ls><parameter=path>", 2: "a\nb", 3: "c", 4: "</parameter></function>"}
     assert near_tie_in_text(judged, said("", "", '{"path": "cd"}'), BOUND, texts) is not None
     assert near_tie_in_text(judged, said("", "", '{"path": "x"}'), BOUND, texts) is None
+
+
+WORDS = (" the", " a", "\n", "\n\n", " ", "    ", "```", "<", "<d", "[", "{", "é", "the")
+"""What may stand in a text: words, white space, and what a marker begins with, too."""
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    st.lists(st.sampled_from(WORDS), min_size=2, max_size=12),
+    st.integers(0, 10**6),
+    st.sampled_from(WORDS),
+    st.lists(st.sampled_from(WORDS), min_size=1, max_size=6),
+)
+def test_whatever_near_alternative_a_text_goes_on_with_explains_it(
+    words: list[str], drawn: int, taken: str, after: list[str]
+) -> None:
+    place = drawn % len(words)
+    tokens = [
+        token(word, 100 + i, **({"near": (1, -1.1)} if i == place else {}))
+        for i, word in enumerate(words)
+    ]
+    judged, other = "".join(words), "".join([*words[:place], taken, *after])
+    start = len("".join(words[:place]))
+    parted = next((i for i, (a, b) in enumerate(zip(judged, other, strict=False)) if a != b), None)
+    assume(parted is not None and parted - start <= len(taken))
+    assume(judged.strip() and other[start:].strip())
+    texts = {1: taken, **{100 + i: word for i, word in enumerate(words)}}
+    found = near_tie_in_text(response(tokens, said(judged)), said(other), BOUND, texts)
+    assert found is not None
+    assert found.token == place
+
+
+@pytest.mark.parametrize("near", ["\n", " ", "<", "```"])
+def test_a_near_alternative_before_a_lost_piece_does_not_excuse_it(near: str) -> None:
+    """One newline is near two almost anywhere; the word behind them was lost all the same."""
+    tokens = [
+        token("It is", 2),
+        token("\n\n", 3, near=(1, -1.1)),
+        token("lost", 4),
+        token(" here", 5),
+    ]
+    texts = {1: near, 2: "It is", 3: "\n\n", 4: "lost", 5: " here"}
+    judged = response(tokens, said("It is\n\nlost here"))
+    assert near_tie_in_text(judged, said("It is\n\n here"), BOUND, texts) is None
+
+
+def test_the_place_where_a_real_baseline_left_its_own_answer() -> None:
+    """A fence 0.25 nat above a newline: one stream closes the block, the other goes on in it."""
+    tokens = [
+        token("x.d", 2),
+        token("\n", 198),
+        token("```", 3, near=(198, -1.25)),
+        token("\n", 198),
+        token("The", 4),
+    ]
+    texts = {2: "x.d", 198: "\n", 3: "```", 4: "The"}
+    judged = response(tokens, said("x.d\n```\nThe"))
+    fork = near_tie_in_text(judged, said("x.d\n\n# lib"), BOUND, texts)
+    assert fork == TextFork(2, pytest.approx(0.25))
+
+
+def test_a_part_of_a_character_may_be_what_was_taken() -> None:
+    tokens = [token("so", 2), token(" much", 3, near=(9, -1.2)), token(" so", 4)]
+    texts = {2: "so", 3: " much", 4: " so", 9: "\ufffd"}
+    judged = response(tokens, said("so much so"))
+    assert near_tie_in_text(judged, said("so🎉"), BOUND, texts) is not None
+    assert near_tie_in_text(judged, said("so much 🎉"), BOUND, texts) is None
