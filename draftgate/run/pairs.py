@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from checks.pair import Neighbour, Pair, message_of_response, pair_of_responses
+from checks.pair import Message, Neighbour, Pair, message_of_response, pair_of_responses
 from checks.steps import Steps
 from checks.text_fork import near_tie_in_text
 from draftgate.run.evidence import Evidence, Exchange, TurnId
@@ -148,12 +148,25 @@ def _comparable(
     ids = {response.token_ids for response in responses}
     if len(ids) != 1 or None in ids:
         return False
-    plain = [evidence.of(path, "plain")[turn].response for path in ("candidate", "baseline")]
+    plain = [
+        message_of_response(evidence.of(path, "plain")[turn].response)
+        for path in ("candidate", "baseline")
+    ]
+    judged = _said(message_of_response(evidence.of("baseline")[turn].response))
+    if [_said(message) == judged for message in plain] == [True, False]:
+        # The baseline alone leaves its own judged answer: whatever did that, it is no drafter.
+        return False
     return not any(
-        near_tie_in_text(judged, message_of_response(response), hard_bound, texts)
-        for response in plain
-        for judged in responses
+        near_tie_in_text(response, message, hard_bound, texts)
+        for message in plain
+        for response in responses
     )
+
+
+def _said(message: Message) -> tuple[str, str, tuple[tuple[str | None, str], ...]]:
+    """What a client reads of a message; the ids of calls are drawn anew in every answer."""
+    calls = tuple((call.name, call.arguments) for call in message.calls)
+    return message.reasoning, message.content, calls
 
 
 class _Neighbourhood:

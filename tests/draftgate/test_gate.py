@@ -191,6 +191,14 @@ def test_text_lost_in_plain_streams_alone_is_a_fault(gate: Gate) -> None:
     assert outcome.codes["CONTENT_DIFF"] > 0, outcome.codes
 
 
+def test_a_baseline_that_alone_loses_text_in_plain_streams_is_held_against_no_drafter(
+    gate: Gate,
+) -> None:
+    outcome = gate(Faults(drafts=K), baseline=Faults(spoil=only_plain(lost_text)))
+    assert "CONTENT_DIFF" not in outcome.codes
+    assert outcome.verdict.verdict != "fail", outcome.verdict.reasons
+
+
 def forked_call(stream: Stream, request: Request) -> None:
     """The answer forks where the two best tokens lie 1 to 4 nat apart, then calls its own tool."""
     for place, law in enumerate(stream.laws):
