@@ -36,14 +36,15 @@ Intervals are 95% and clustered by session, for tokens of one session are not in
 sessions there is none. `draftgate report RUN --parquet DIR` exports a run; a folder of exported
 runs answers the same questions (`--db DIR`), so runs of many machines meet in one query.
 
-Size: 20 bytes per draft position, with its share of steps, tokens and sums (7 of them are its own
-row); 20 runs of 500,000 positions are 0.2 GB. Every question below is answered from them in less
-than a second on two cores shared with other work, in 0.25 s of CPU time at most, and asking all of
-them takes 0.2 GB of memory. Rows go in at a million per CPU second, at 0.6 million with all that a
-load checks and sums. `python tools/benchmark_store.py --positions 10020000 --db FILE` measures it,
-and `python benchmarks/load.py` the way from the journal. Sums per run, session, slice and position
-are kept in `position_sums` and `step_sums`; questions that read raw rows (`tokens`, `steps`,
-`draft_positions`) are quick when they name one run.
+Size: 16 bytes per draft position, with its share of steps, tokens and sums (6 of them are its own
+row); 100 runs of 501,000 positions are 0.8 GB. Every question below is answered from them in 0.25 s
+at most, on two cores shared with other work, and loading the last run and asking all of them takes
+0.5 GB of memory. Ready rows go in at 2.7 million per CPU second, at 1.3 million with all that a
+load checks and sums. `python tools/benchmark_store.py --positions 50100000 --db FILE` measures it,
+and `python benchmarks/load.py` the way from the journal (docs/guides/scale.md). Sums per run,
+session, slice and position are kept in `position_sums` and `step_sums`; questions that read raw rows
+(`tokens`, `steps`, `draft_positions`) are quick when they name one run. These three are views:
+their rows are kept with one number for the six columns that name a capture (`capture_keys`).
 """
 
 
