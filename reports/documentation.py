@@ -42,8 +42,8 @@ at most, on two cores shared with other work, and loading the last run and askin
 0.5 GB of memory. Ready rows go in at 2.7 million per CPU second, at 1.3 million with all that a
 load checks and sums. `python tools/benchmark_store.py --positions 50100000 --db FILE` measures it,
 and `python benchmarks/load.py` the way from the journal (docs/guides/scale.md). Sums per run,
-session, slice and position are kept in `position_sums` and `step_sums`; questions that read raw rows
-(`tokens`, `steps`, `draft_positions`) are quick when they name one run. These three are views:
+session, slice and position are kept in `position_sums` and `step_sums`; questions that read raw
+rows (`tokens`, `steps`, `draft_positions`) are quick when they name one run. These three are views:
 their rows are kept with one number for the six columns that name a capture (`capture_keys`).
 """
 
