@@ -112,7 +112,7 @@ class Tokens(Sequence[Token]):
             return next(self._between(chosen, chosen + 1))
         if chosen.step != 1:
             return tuple(self)[place]
-        return tuple(self._between(chosen.start, chosen.stop))
+        return tuple(self._between(chosen.start, max(chosen.start, chosen.stop)))
 
     def __iter__(self) -> Iterator[Token]:
         return self._between(0, len(self))
