@@ -97,10 +97,10 @@ class PaperServer:
             lines.append(f'{name}{{position="{place}"}} 0')
         return web.Response(text="\n".join(lines) + "\n")
 
-    def _count(self, stream: Stream) -> None:
+    def _count(self, stream: Stream, number: int) -> None:
         """What vLLM counts of an answer, whatever the client makes of it."""
         self.counters["generation_tokens"] += len(stream.ids) + self.faults.others
-        self.counters["num_preemptions"] += self.preempts and self.chats % 2
+        self.counters["num_preemptions"] += self.preempts and number % 2
         self.counters["spec_decode_num_drafts"] += len(stream.drafted)
         self.counters["spec_decode_num_draft_tokens"] += sum(stream.drafted)
         self.counters["spec_decode_num_accepted_tokens"] += sum(stream.accepted)
@@ -114,6 +114,7 @@ class PaperServer:
     async def chat(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
         self.chats += 1
+        number = self.chats
         if self.faults.die_after is not None and self.chats > self.faults.die_after:
             assert request.transport is not None
             request.transport.abort()
@@ -127,7 +128,7 @@ class PaperServer:
         stream = Stream.of(
             self.model, prompt, answer, body, self.faults.drafts, self.faults.accepts
         )
-        self._count(stream)
+        self._count(stream, number)
         self.faults.spoil(stream, body)
         if not body.get("stream"):
             message = {"role": "assistant", "content": "".join(stream.texts)}
