@@ -16,7 +16,7 @@ from draftgate.config_file import read_config
 from draftgate.progress import SilentReporter
 from draftgate.run.gate import run_gate
 from draftgate.run.outcome import GateOutcome
-from evidence import beginnings, chats, natural_noise, planted, real_faults, twins
+from evidence import beginnings, chats, mtp, natural_noise, planted, real_faults, twins
 from evidence.results import HEAD, keep, result_of, shown
 from replay.command import ServerSpec
 from traces.importer import import_files
@@ -141,3 +141,19 @@ def test_the_gate_is_told_the_drafter_that_the_candidate_runs(name: str) -> None
     drafter = {"method": "ngram", "num_speculative_tokens": 2}
     told = real_faults.overrides(case, ("http://a", "http://b"), drafter, {})
     assert read_config(Path("gate.toml"), told).candidate.speculative_config == drafter
+
+
+def test_the_draft_layer_of_mtp_shares_nothing_and_its_block_adds_nothing() -> None:
+    import torch
+    from safetensors.torch import load_file
+
+    state = load_file(mtp.TARGET / "model.safetensors")
+    made = mtp.with_draft_layer(state, torch.eye(256, 512))
+    assert len({weight.data_ptr() for weight in made.values()}) == len(made)
+    assert all(made[name] is weight for name, weight in state.items())
+    added = [weight for name, weight in made.items() if name.endswith(".bias")]
+    silent = [
+        made[mtp.LAYER + name] for name in ("self_attn.o_proj.weight", "mlp.down_proj.weight")
+    ]
+    assert len(added) == 3 * (6 + 1)
+    assert not any(weight.any() for weight in (*added, *silent))
