@@ -16,7 +16,16 @@ from draftgate.config_file import read_config
 from draftgate.progress import SilentReporter
 from draftgate.run.gate import run_gate
 from draftgate.run.outcome import GateOutcome
-from evidence import beginnings, chats, mtp, natural_noise, planted, real_faults, twins
+from evidence import (
+    beginnings,
+    chats,
+    mtp,
+    natural_noise,
+    planted,
+    real_faults,
+    sampled_noise,
+    twins,
+)
 from evidence.results import HEAD, keep, result_of, shown
 from replay.command import ServerSpec
 from traces.importer import import_files
@@ -141,6 +150,17 @@ def test_the_gate_is_told_the_drafter_that_the_candidate_runs(name: str) -> None
     drafter = {"method": "ngram", "num_speculative_tokens": 2}
     told = real_faults.overrides(case, ("http://a", "http://b"), drafter, {})
     assert read_config(Path("gate.toml"), told).candidate.speculative_config == drafter
+
+
+def test_every_sampled_chat_asks_for_the_same_law(tmp_path: Path) -> None:
+    file = sampled_noise.write_sampled(tmp_path / "sampled.jsonl")
+    sessions = [s for source in import_files([str(file)]) for s in source.sessions]
+    assert len(sessions) == 24
+    assert all(
+        turn.sampling == sampled_noise.SAMPLING
+        for session in sessions
+        for turn in session.replayable_turns()
+    )
 
 
 def test_the_draft_layer_of_mtp_shares_nothing_and_its_block_adds_nothing() -> None:
