@@ -11,7 +11,7 @@ from checks.case_redaction import Redact
 from checks.case_writing import case_of_cut
 from checks.findings import Finding
 from checks.split_judgement import judge_splits
-from checks.vllm_cuts import BUILT_IN, judge_cuts, tokenizer_named
+from checks.vllm_cuts import BUILT_IN, judge_cuts, tokenizer_here
 from checks.vllm_parsers import READ, ParserUnavailable, ParserUnderTest
 from traces.case import Case
 
@@ -64,7 +64,7 @@ def _scenario(
 ) -> dict[str, Any] | None:
     tool, reasoning = parsers
     try:
-        parser = ParserUnderTest(tool, reasoning, tokenizer_named(tokenizer), request=request)
+        parser = ParserUnderTest(tool, reasoning, tokenizer_here(tokenizer), request=request)
     except ParserUnavailable:
         return None
     tokens = parser.tokenise(text)

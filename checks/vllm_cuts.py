@@ -26,7 +26,7 @@ def tokenizer_named(name: str) -> Any:
 
 @cache
 def tokenizer_here(name: str) -> Any:
-    """The tokenizer of a case, from this machine: a case is judged without a network.
+    """The tokenizer of a case or a run, from this machine: they are judged without a network.
 
     A name that is no folder is looked up in the cache of the Hugging Face Hub; waiting for a hub
     that cannot be reached would take minutes. Raises `InputError`.

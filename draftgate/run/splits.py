@@ -35,10 +35,10 @@ def judge_split_invariance(
 
 def _tokenizer_for(served: ServedParsers) -> Any:
     """The tokenizer, if the parsers take it. Raises whatever the tokenizer or vLLM raises."""
-    from checks.vllm_cuts import tokenizer_named
+    from checks.vllm_cuts import tokenizer_here
     from checks.vllm_parsers import ParserUnderTest
 
-    tokenizer = tokenizer_named(served.tokenizer)
+    tokenizer = tokenizer_here(served.tokenizer)
     ParserUnderTest(served.tool, served.reasoning, tokenizer)
     return tokenizer
 

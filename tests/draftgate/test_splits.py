@@ -268,3 +268,15 @@ def test_parsers_come_from_the_configuration_then_from_the_flags(tmp_path: Path)
     attached = {"candidate": [PathFacts("candidate", "u", models=(model,))]}
     unnamed = Config.model_construct()
     assert served_parsers(unnamed, attached) == ServedParsers(None, None, str(tmp_path))
+
+
+def test_a_tokenizer_that_is_not_on_this_machine_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def no_network(*arguments: object) -> None:
+        raise AssertionError(f"a connection is opened: {arguments}")
+
+    monkeypatch.setattr("socket.socket.connect", no_network)
+    served = ServedParsers("hermes", None, "nobody/has-this-model")
+    found = judge_split_invariance({}, {}, served, K, seed=0)
+    assert "tokenizer 'nobody/has-this-model' is not on this machine" in found.unavailable
