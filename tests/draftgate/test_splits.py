@@ -204,7 +204,7 @@ def test_a_reasoning_parser_is_cut_too() -> None:
     [
         (ServedParsers(), "no parser of the server is known"),
         (ServedParsers("hermes"), "tokenizer is not known"),
-        (ServedParsers("hermes", None, "/no/such/folder"), "cannot be loaded"),
+        (ServedParsers("hermes", None, "/no/such/folder"), "is not on this machine"),
         (ServedParsers("nope", None, "built-in"), "has no tool parser 'nope'"),
         (ServedParsers("hermes", None, "built-in", "0.31.0"), "the server runs vLLM 0.31.0"),
         (ServedParsers("cohere_command3", None, "built-in"), "melody"),

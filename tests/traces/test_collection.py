@@ -8,10 +8,16 @@ from traces.collection import collector_paused
 
 
 def test_it_runs_again_even_after_an_error() -> None:
-    with pytest.raises(ValueError), collector_paused():
-        assert not gc.isenabled()
-        raise ValueError
-    assert gc.isenabled()
+    seen = []
+
+    def fail() -> None:
+        with collector_paused():
+            seen.append(gc.isenabled())
+            raise ValueError
+
+    with pytest.raises(ValueError):
+        fail()
+    assert (seen, gc.isenabled()) == ([False], True)
 
 
 def test_one_that_did_not_run_stays_off() -> None:
