@@ -9,12 +9,14 @@
 
 At the K that ran nothing is modelled but that slices cost alike. Below K the cost is interpolated
 between no drafter (1) and the one that ran; `pessimistic` is S(k) if a step costs the same whatever
-k is. Such a k is a prediction until it has run. The drafter pays where τ(k) exceeds its break-even
+k is. Which of the two holds depends on the engine, so the interval of a smaller k covers
+those of both. Such a k is a prediction until it has run. The
+drafter pays where τ(k) exceeds its break-even
 ``C_d(k)``. Sources: Leviathan et al. 2023 (arXiv 2211.17192), section 3.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -133,18 +135,17 @@ def _predict(
         estimates = nothing, nothing, nothing
         pessimistic = None
     else:
-        length, cost, speedup = (
+        length, cost, speedup, fixed = (
             clustered(statistic, sums, count, seed=seed, level=level)
             for statistic in (
                 lambda rows: _length(rows, k, ran),
                 lambda rows: _costs(rows, k, ran)[0],
                 lambda rows: _speedup(rows, k, ran),
+                lambda rows: _speedup(rows, k, ran, fixed=True),
             )
         )
-        estimates = length, cost, speedup
-        with np.errstate(divide="ignore", invalid="ignore"):
-            worst = float(_speedup(sums.sum(axis=0, keepdims=True), k, ran, fixed=True)[0])
-        pessimistic = worst if np.isfinite(worst) else None
+        estimates = length, cost, _covering(speedup, fixed)
+        pessimistic = fixed.value
     return Prediction(
         counts.dimension,
         counts.slice,
@@ -154,6 +155,13 @@ def _predict(
         pessimistic,
         state(estimates[2]),
     )
+
+
+def _covering(one: Estimate, other: Estimate) -> Estimate:
+    """The first, with an interval that covers that of both."""
+    if one.low is None or one.high is None or other.low is None or other.high is None:
+        return replace(one, low=None, high=None)
+    return replace(one, low=min(one.low, other.low), high=max(one.high, other.high))
 
 
 def state(speedup: Estimate) -> str:

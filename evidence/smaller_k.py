@@ -82,7 +82,7 @@ def table(comparisons: Sequence[Comparison]) -> str:
 
 
 def main() -> int:
-    """0 where every acceptance length that ran lies inside the interval predicted."""
+    """0 where all that ran lies inside the intervals predicted."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--shown", action="store_true", help="only show what is stored")
     parser.add_argument("k", nargs="*", type=int, help="what to run, 3 first; default: all")
@@ -98,11 +98,15 @@ def main() -> int:
 
 
 def agrees(comparison: Comparison) -> bool:
-    """Whether the acceptance length that ran lies inside the interval predicted."""
-    told, found = comparison.predicted.length, comparison.measured.length.value
-    if told.low is None or told.high is None or found is None:
-        return False
-    return told.low <= found <= told.high
+    """Whether acceptance length and speed-up that ran lie inside the intervals predicted."""
+    one, other = comparison.predicted, comparison.measured
+    return all(
+        told.low is not None
+        and told.high is not None
+        and found.value is not None
+        and told.low <= found.value <= told.high
+        for told, found in ((one.length, other.length), (one.speedup, other.speedup))
+    )
 
 
 if __name__ == "__main__":

@@ -52,6 +52,15 @@ def test_by_hand_for_each_k() -> None:
     assert found[3].state == "pays"
 
 
+def test_a_smaller_k_pays_only_where_it_does_at_the_cost_of_the_one_that_ran() -> None:
+    """c = 0.75, 0.67; a step costs 1.9: at k = 1 between 1.75 / 1.9 and 1.75 / 1.45."""
+    found = by_k(predictions([counts([0.75, 2 / 3])], times(1.9)))
+    assert (found[1].speedup.low, found[1].speedup.high) == pytest.approx((1.75 / 1.9, 1.75 / 1.45))
+    assert found[1].speedup.value == pytest.approx(1.75 / 1.45)
+    assert (found[1].state, found[2].state) == ("undecided", "pays")
+    assert (found[2].speedup.low, found[2].speedup.high) == pytest.approx((2.25 / 1.9, 2.25 / 1.9))
+
+
 def test_steps_that_draft_nothing_cost_what_the_baseline_costs() -> None:
     """Half of the steps draft; a step costs 1.2 on average, so a drafting one 1.4."""
     found = by_k(predictions([counts([0.5, 0.5])], times(1.2, drafting=0.5)))
