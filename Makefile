@@ -30,7 +30,7 @@ evidence: install
 	$(PY) -m evidence.natural_noise
 
 test: install
-	$(PY) -m pytest -n 2 --dist loadgroup --no-loadscope-reorder
+	$(PY) -m pytest -n 2 --no-loadscope-reorder
 
 check: install
 	$(PY) -m ruff check $(SOURCES)

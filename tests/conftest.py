@@ -1,10 +1,13 @@
 """Fixtures every test may use."""
 
 import os
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
+from xdist.scheduler import LoadScopeScheduling
 
 # A shared machine may be slow at any moment, so no example has a deadline; continuous integration
 # draws the same examples each time, and people other ones.
@@ -17,21 +20,32 @@ pytest_plugins = ["pytester"]
 ROOT = Path(__file__).resolve().parent.parent
 
 
-VLLM = "vllm"
-
-
-@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Workers share the files; those with real vLLM go to one of them, which begins with them.
+    """Files with real vLLM come first: they take longest."""
+    items.sort(key=lambda item: not uses_vllm(str(item.path)))
 
-    A file stays whole, because its tests share servers and runs. vLLM takes all the cores there
-    are: two of them at a time would only wait for each other.
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
+    """Workers share the files (`Files`)."""
+    return Files(config, log)
+
+
+class Files(LoadScopeScheduling):
+    """A file stays whole, because its tests share servers and runs; those with real vLLM go to one
+    worker. vLLM takes all the cores there are: two of them would only wait for each other.
+
+    xdist's own groups (`--dist loadgroup`) do not work with pytest 9.2, whose node ids are fixed.
     """
-    real = {item.path for item in items if item.get_closest_marker(VLLM)}
-    for item in items:
-        group = VLLM if item.path in real else item.path.stem
-        item.add_marker(pytest.mark.xdist_group(group))
-    items.sort(key=lambda item: item.path not in real)
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        return "vllm" if uses_vllm(str(ROOT / file)) else file
+
+
+@cache
+def uses_vllm(file: str) -> bool:
+    """Whether tests of a file are marked as starting real vLLM."""
+    return "pytest.mark.vllm" in Path(file).read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="session")
