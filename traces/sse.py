@@ -60,7 +60,7 @@ class SseParser:
             return [read[6:-2]]
         *lines, last = read.split("\n")
         data = lines[::2]
-        if last or len(lines) % 2 or any(lines[1::2]):
+        if last or not lines or len(lines) % 2 or any(lines[1::2]):
             return None
         if not all(line.startswith("data: ") for line in data):
             return None

@@ -2,7 +2,7 @@
 
 import itertools
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from traces.sse import SseParser, events_of
@@ -36,6 +36,7 @@ line = st.sampled_from(
 
 
 @given(st.lists(st.lists(line, max_size=6), max_size=5))
+@example([[], ["\ufeffdata: c", ""]])
 def test_text_reads_and_byte_reads_are_the_same(given_reads: list[list[str]]) -> None:
     """Journals keep reads as text; those of whole events are taken without a second look."""
     texts = [(float(i), "".join(f"{x}\n" for x in lines)) for i, lines in enumerate(given_reads)]
