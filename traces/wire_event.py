@@ -7,7 +7,7 @@ delta without a known field, more is kept than the typed fields hold: they come 
 from typing import Any, NamedTuple
 
 from msgspec import MsgspecError
-from msgspec.json import Decoder
+from msgspec.json import Decoder, decode
 
 from traces.capture_record import decode_json
 from traces.wire_chunk import WireChunk
@@ -51,9 +51,12 @@ def is_plain(chunk: WireChunk) -> bool:
 
 
 def json_object(data: str) -> dict[str, Any] | None:
-    """The JSON object that a text is; `None` where it is something else."""
+    """The JSON object that a text is, integers of any size exact; `None` where it is none."""
     try:
-        value = decode_json(data)
-    except (ValueError, RecursionError):
-        return None
+        value = decode(data)
+    except (MsgspecError, ValueError, RecursionError):
+        try:
+            value = decode_json(data)
+        except (ValueError, RecursionError):
+            return None
     return value if isinstance(value, dict) else None
