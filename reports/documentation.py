@@ -39,7 +39,7 @@ runs answers the same questions (`--db DIR`), so runs of many machines meet in o
 Size: 16 bytes per draft position, with its share of steps, tokens and sums (6 of them are its own
 row); 100 runs of 501,000 positions are 0.8 GB. Every question below is answered from them in 0.25 s
 at most, on two cores shared with other work, and loading the last run and asking all of them takes
-0.5 GB of memory. Ready rows go in at 2.7 million per CPU second, at 1.3 million with all that a
+0.5 GB of memory. Ready rows go in at 2.5 million per CPU second, at 1.3 million with all that a
 load checks and sums. `python tools/benchmark_store.py --positions 50100000 --db FILE` measures it,
 and `python benchmarks/load.py` the way from the journal (docs/guides/scale.md). Sums per run,
 session, slice and position are kept in `position_sums` and `step_sums`; questions that read raw
