@@ -1,6 +1,7 @@
 """Fixtures every test may use."""
 
 import os
+import signal
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,10 @@ from xdist.scheduler import LoadScopeScheduling
 settings.register_profile("people", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "people")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell lets its background jobs ignore Ctrl-C, and children inherit that; the tests press it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 pytest_plugins = ["pytester"]
 
