@@ -54,7 +54,9 @@ def increments(law: Law, u: Floats, drafts: Ints | None = None) -> Floats:
     for temperature in TEMPERATURES:
         tempered = logs / temperature
         total = logsumexp(tempered, axis=1)
-        columns.append(np.where(possible, tempered[rows, chosen] - total - logs[rows, chosen], 0))
+        with np.errstate(invalid="ignore"):  # of the impossible, which counts nothing
+            grown = tempered[rows, chosen] - total - logs[rows, chosen]
+        columns.append(np.where(possible, grown, 0))
     for boost in BOOSTS:
         columns.append(_boosted(own, chosen == 0, possible, boost))
     drafted = _drafted(law, drafts)

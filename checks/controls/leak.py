@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from checks import findings as codes
 from checks.controls.edit import span_of, write
-from checks.controls.pair_control import PairControl, is_comparable, with_stream
+from checks.controls.pair_control import PairControl, is_told_by_tokens, with_stream
 from checks.neighbours import FEWEST_CHARACTERS, FEWEST_TOKENS, own_texts
 from checks.pair import Neighbour, Pair
 from checks.regret import regret_at
@@ -34,9 +34,9 @@ def leak_control(pairs: Sequence[Pair]) -> PairControl:
     return PairControl(
         "run of a neighbour's tokens",
         codes.CROSS_REQUEST_LEAK,
-        lambda pair: bool(pair.neighbours) and is_comparable(pair),
+        lambda pair: bool(pair.neighbours) and is_told_by_tokens(pair),
         plant,
-        "no request was in flight beside another",
+        "no request at temperature 0 was in flight beside another",
     )
 
 

@@ -59,6 +59,11 @@ def with_stream(side: Side, response: Response) -> Side:
     return side_of_response(response, step_tokens=side.step_tokens, gap_p99_ms=side.gap_p99_ms)
 
 
+def is_told_by_tokens(pair: Pair) -> bool:
+    """Whether a token in the wrong place can be told: of sampled turns any token may differ."""
+    return pair.greedy and is_comparable(pair)
+
+
 def is_comparable(pair: Pair) -> bool:
     """Equal tokens on both paths, and an end other than by length."""
     known = pair.candidate.stream is not None and pair.baseline.ids is not None

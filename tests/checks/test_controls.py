@@ -99,6 +99,22 @@ def test_controls_that_have_nothing_to_stand_on_do_not_apply(pool) -> None:
     assert {r.state for r in judge_pair_controls([], _judge, 0)} == {"not_applicable"}
 
 
+def test_sampled_turns_are_asked_for_no_fault_that_only_equal_tokens_can_show(pool) -> None:
+    """Else every run of sampled turns would be invalid."""
+    drawn = [
+        (name, replace(pair, request={**REQUEST, "temperature": 0.7}))
+        for name, pair in _pairs(pool)
+    ]
+    states = {r.expected: r.state for r in judge_pair_controls(drawn, _judge, seed=0)}
+    assert states == {
+        "CONTENT_DIFF": "caught",
+        "ARGS_NOT_JSON": "not_applicable",
+        "FINISH_REASON_WRONG": "caught",
+        "DUPLICATED_TOKEN": "not_applicable",
+        "CROSS_REQUEST_LEAK": "not_applicable",
+    }
+
+
 def _adds_up(response: Response) -> bool:
     """Text, ids, usage and chunks say the same."""
     ids = response.token_ids or ()
