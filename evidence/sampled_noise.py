@@ -4,8 +4,8 @@
     python -m evidence.sampled_noise draft            # the target itself as draft model
 
 SmolLM2-135M-Instruct on the short chats, every turn at temperature 0.7 and top-p 0.9. Where vLLM's
-rejection sampler is sound, a `fail` is a false alarm; the exit code is then 1. The one of the CPU build
-of vLLM 0.32 is not (docs/evidence.md): there the gate must fail.
+rejection sampler is sound, a `fail` is a false alarm; the exit code is then 1. The one of the CPU
+build of vLLM 0.32 is not (docs/evidence.md): there the gate must fail.
 """
 
 import argparse
