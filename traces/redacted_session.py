@@ -9,8 +9,8 @@ from traces.redaction import Redactor
 from traces.session import Header, Session
 from traces.turn import Turn
 
-NAMES = ("turn_id", "base", "added", "output")
-"""Fields of a turn that name turns and messages."""
+NAMES = ("added", "output")
+"""Fields of a turn that name messages."""
 
 LAST_WORD = re.compile(r"\S+\Z")
 

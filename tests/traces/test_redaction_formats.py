@@ -116,3 +116,23 @@ def test_a_secret_in_place_of_any_string(data: st.DataObject) -> None:
     changed = put(rows(name), place, "glpat-" + "a1B2c3D4e5F6g7H8i9J0") if place else rows(name)
     content = b"\n".join(json.dumps(value).encode() for value in changed)
     assert "a1B2c3D4e5F6g7H8i9J0" not in written(content, Redactor()).replace(GITHUB, "")
+
+
+def test_a_secret_in_any_place_of_an_own_file_is_replaced() -> None:
+    """Ids of turns too: there they are whatever the file says."""
+    known = rows("draftgate")
+    for number, row in enumerate(known):
+        for path in leaves(row):
+            changed = put(known, (number, *path), "glpat-" + "a1B2c3D4e5F6g7H8i9J0")
+            content = b"\n".join(json.dumps(value).encode() for value in changed)
+            assert "a1B2c3D4e5F6g7H8i9J0" not in written(content, Redactor()), (number, path)
+
+
+def test_turns_still_name_each_other_when_an_id_is_replaced() -> None:
+    secret = "glpat-" + "a1B2c3D4e5F6g7H8i9J0"
+    text = SPELLINGS["draftgate"].write([TALK]).decode().replace('"t0000"', f'"{secret}"')
+    again = [json.loads(line) for line in written(text.encode(), Redactor()).splitlines()]
+    turns = [row for row in again if row["record"] == "turn"]
+    assert len(turns) > 1
+    assert secret not in json.dumps(again)
+    assert {turn["base"] for turn in turns[1:]} & {turns[0]["turn_id"]}
