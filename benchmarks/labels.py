@@ -15,9 +15,9 @@ from functools import partial
 
 import numpy as np
 
-from checks.drafting import Drafting
-from checks.positions import join
-from checks.steps import StepFacts, Steps, reconcile
+from checks.acceptance.drafting import Drafting
+from checks.acceptance.positions import join
+from checks.acceptance.steps import StepFacts, Steps, reconcile
 from traces.boundaries import Labeller, label, token_labels
 
 CODE = (

@@ -20,16 +20,16 @@ import numpy as np
 import orjson
 from msgspec.json import Decoder
 
-from checks.drafting import Drafting
+from checks.acceptance.drafting import Drafting
 from draftgate.run.evidence import Evidence, Exchange, add_journal
 from draftgate.run.reading import Reading, read_exchange
 from draftgate.run.rows.exchanges import ExchangeRows
-from reports.records import RunTables
-from reports.store import Store
-from traces.capture import Capture, CaptureKey
-from traces.frames import FrameReader
-from traces.journal import JournalWriter
-from traces.wire_chunk import WireChunk
+from reports.store.records import RunTables
+from reports.store.store import Store
+from traces.journal.capture import Capture, CaptureKey
+from traces.journal.frames import FrameReader
+from traces.journal.journal import JournalWriter
+from traces.wire.chunk import WireChunk
 
 TOKENS, K, RUN = 500, 3, "benchmark"
 ANSWER = (

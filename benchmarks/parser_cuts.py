@@ -12,12 +12,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from checks.cuts import Cut, deltas, one_by_one, random_cuts, two_way
-from checks.split_samples import TOOLS
-from checks.tool_markup import FORMATS, CallToWrite
-from checks.vllm_cuts import tokenizer_named
-from checks.vllm_detokenizer import TokenText
-from checks.vllm_parsers import ParserUnderTest
+from checks.splits.cuts import Cut, deltas, one_by_one, random_cuts, two_way
+from checks.splits.markup import FORMATS, CallToWrite
+from checks.splits.samples import TOOLS
+from checks.vllm.cuts import tokenizer_named
+from checks.vllm.detokenizer import TokenText
+from checks.vllm.parsers import ParserUnderTest
 
 TOKENS = 180
 ROUNDS = 60

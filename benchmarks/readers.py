@@ -23,7 +23,7 @@ from typing import Any
 import orjson
 
 from benchmarks.spellings import SPELLINGS, conversations
-from traces.importer import import_files
+from traces.importing.importer import import_files
 
 ROUNDS = 7
 PARSINGS = 5

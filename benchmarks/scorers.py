@@ -22,7 +22,7 @@ from replay.scorer import ScorerPlan, score_one
 from replay.scorer_plan import Method
 from replay.server import Server
 from replay.token_stream import continuation_request, stream_tokens
-from traces.score import ScoreRequest
+from traces.journal.score import ScoreRequest
 
 FLAGS = ("--enforce-eager", "--max-model-len", "16384")
 CASES = [

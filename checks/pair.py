@@ -1,7 +1,7 @@
 """The evidence one judgement rests on: a request and what each path gave for it.
 
 A pair is built from two live responses (`pair_of_responses`) or from a case scenario
-(`checks.scenario`); the same checks judge both. What is unknown stays `None`, and a check that
+(`checks.cases.judge`); the same checks judge both. What is unknown stays `None`, and a check that
 needs it says so.
 """
 
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from checks.request import is_greedy
-from traces.response import Response, Token, ToolCall
-from traces.tokens import known_ids
+from traces.wire.response import Response, Token, ToolCall
+from traces.wire.tokens import known_ids
 
 HARD_BOUND = 1.0
 """Largest regret (nat) that rounding explains where no noise floor was measured."""

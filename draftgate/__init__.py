@@ -13,13 +13,13 @@ from draftgate.version import VERSION as __version__
 
 if TYPE_CHECKING:
     from draftgate.case_check import CaseCheck
-    from draftgate.config import Config
+    from draftgate.config.config import Config
     from draftgate.run.outcome import GateOutcome
     from draftgate.run.single import Replayed
-    from reports.compare import Comparison
-    from reports.store import Store
+    from reports.sql.compare import Comparison
+    from reports.store.store import Store
     from traces.errors import DraftgateError
-    from traces.session import Session
+    from traces.session.session import Session
 
 __all__ = [
     "CaseCheck",
@@ -42,13 +42,13 @@ __all__ = [
 
 _HOME = {
     "CaseCheck": "draftgate.case_check",
-    "Comparison": "reports.compare",
-    "Config": "draftgate.config",
+    "Comparison": "reports.sql.compare",
+    "Config": "draftgate.config.config",
     "DraftgateError": "traces.errors",
     "GateOutcome": "draftgate.run.outcome",
     "Replayed": "draftgate.run.single",
-    "Session": "traces.session",
-    "Store": "reports.store",
+    "Session": "traces.session.session",
+    "Store": "reports.store.store",
 }
 """Module of each class that is imported on first use."""
 

@@ -10,10 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from checks.advice import Prediction, SliceCounts, StepTimes, fallback_ratio, predictions
-from checks.recommendation import Recommendation, estimate_json, prediction_json, recommend
-from checks.session_interval import Estimate, not_available
-from reports.store import Store
+from checks.acceptance.advice import Prediction, SliceCounts, StepTimes, fallback_ratio, predictions
+from checks.acceptance.recommendation import (
+    Recommendation,
+    estimate_json,
+    prediction_json,
+    recommend,
+)
+from checks.stats.session_interval import Estimate, not_available
+from reports.store.store import Store
 from traces.errors import StoreError
 
 DIMENSIONS = ("all", "template", "tool", "context", "boundary")

@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from draftgate.case_check import CaseCheck
-    from draftgate.config import Config
+    from draftgate.config.config import Config
     from draftgate.progress import Reporter
     from draftgate.run.outcome import GateOutcome
     from draftgate.run.single import Replayed
-    from reports.compare import Comparison
-    from reports.store import Store
-    from traces.session import Session
+    from reports.sql.compare import Comparison
+    from reports.store.store import Store
+    from traces.session.session import Session
 
 File: TypeAlias = str | PathLike[str]
 Settings: TypeAlias = "File | Mapping[str, Any] | Config"
@@ -58,8 +58,8 @@ def gate(
     Raises DraftgateError where the run cannot be carried out; a KeyboardInterrupt says what is
     kept of it.
     """
-    from draftgate.config_source import config_of
-    from draftgate.overrides import overrides
+    from draftgate.config.overrides import overrides
+    from draftgate.config.source import config_of
     from draftgate.progress import SilentReporter
     from draftgate.run.gate import run_gate
 
@@ -91,8 +91,8 @@ def replay(
 
     Raises DraftgateError where the path cannot be replayed.
     """
-    from draftgate.config_source import config_of
-    from draftgate.overrides import overrides
+    from draftgate.config.overrides import overrides
+    from draftgate.config.source import config_of
     from draftgate.progress import SilentReporter
     from draftgate.run.single import replay_path
 
@@ -153,7 +153,7 @@ def open_store(path: File = DEFAULT_DB) -> "Store":
     The tables and views are described in docs/sql.md. Raises DraftgateError for a store that is
     missing, damaged, or written by a newer version.
     """
-    from reports.sql import open_sealed
+    from reports.sql.sql import open_sealed
 
     return open_sealed(Path(fspath(path)))
 
@@ -165,7 +165,7 @@ def compare(old: str, new: str = "last", *, db: File = DEFAULT_DB) -> "Compariso
 
     Runs are ids, beginnings of ids, or ``last``. Raises DraftgateError for unknown ones.
     """
-    from reports.compare import compare_runs
+    from reports.sql.compare import compare_runs
 
     with open_store(db) as store:
         return compare_runs(store, old, new)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from checks.cases.judge import ScenarioJudgement, SplitJudge, judge_case, unknown_codes
 from checks.excerpt import printable
 from checks.findings import ERROR
-from checks.scenario import ScenarioJudgement, SplitJudge, judge_case, unknown_codes
-from traces.case import Case, read_case
+from traces.cases.case import Case, read_case
 from traces.counted import counted
 from traces.errors import DraftgateError, InputError
 
@@ -109,7 +109,7 @@ def split_judge(case: Case) -> SplitJudge | None:
     needed = any(scenario.context.partitions for scenario in case.scenarios)
     if not needed or importlib.util.find_spec("vllm") is None:
         return None
-    from checks.vllm_cuts import judge_cuts
+    from checks.vllm.cuts import judge_cuts
 
     return judge_cuts
 

@@ -88,12 +88,12 @@ def run(arguments: Sequence[str]) -> int:
     try:
         return _run(arguments)
     except ImportError as error:
-        from draftgate.import_failure import explained
+        from draftgate.machine.import_failure import explained
 
         told = explained(error)
         return _say(*told, arguments) if told is not None else _fault(error, arguments)
     except OSError as error:
-        from draftgate.failure import os_failure
+        from draftgate.machine.failure import os_failure
 
         return _say(*os_failure(error), arguments, error)
     except Exception as error:
@@ -131,14 +131,14 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _fault(error: Exception, arguments: Sequence[str]) -> int:
-    from draftgate.failure import fault
+    from draftgate.machine.failure import fault
 
     return _say(*fault(error), arguments, error)
 
 
 def _say(message: str, fix: str, arguments: Sequence[str], error: Exception | None = None) -> int:
     """An error on stderr, with ``--json`` as an object on stdout too."""
-    from draftgate.failure import traceback_of
+    from draftgate.machine.failure import traceback_of
 
     _object(message, fix, arguments)
     if error is not None and (trace := traceback_of(error)):

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 from os import PathLike, fspath
 
 from traces.errors import InputError
-from traces.importer import ImportedFile, import_files
-from traces.session import Session
+from traces.importing.importer import ImportedFile, import_files
+from traces.session.session import Session
 
 
 class UnreadFileWarning(UserWarning):

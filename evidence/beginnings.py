@@ -3,8 +3,8 @@
 from itertools import islice
 from pathlib import Path
 
-from traces.importer import import_files
-from traces.session_file import write_sessions
+from traces.importing.importer import import_files
+from traces.session.file import write_sessions
 
 SAMPLES = ("traces/samples",)
 

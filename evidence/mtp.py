@@ -19,7 +19,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 from transformers import PreTrainedTokenizerFast
 
-from draftgate.config_file import read_config
+from draftgate.config.file import read_config
 from draftgate.progress import reporter
 from draftgate.run.gate import run_gate
 from evidence import beginnings

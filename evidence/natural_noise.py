@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from draftgate.config_file import read_config
+from draftgate.config.file import read_config
 from draftgate.progress import reporter
 from draftgate.run.gate import run_gate
 from evidence import chats

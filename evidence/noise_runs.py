@@ -11,13 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from checks.equivalence import judge_measured
-from checks.greedy_judgement import GreedyJudgement
-from checks.greedy_turn import GreedyTurn, TurnRegrets
+from checks.greedy.judge import judge_measured
+from checks.greedy.judgement import GreedyJudgement
+from checks.greedy.turn import GreedyTurn, TurnRegrets
 from checks.policy import Policy
-from checks.regret import Regrets
+from checks.tokens.regret import Regrets
 from evidence.synthetic import response_of
-from traces.response import Response, Token, TopLogprob
+from traces.wire.response import Response, Token, TopLogprob
 
 NEEDS_STREAMS = 0.9
 """Turns without a larger regret (nat) cannot be condemned; their streams are left out for speed."""

@@ -23,13 +23,13 @@ from typing import Any
 
 import numpy as np
 
-from checks.greedy_turn import GreedyTurn, TurnRegrets, measure_turn
-from checks.regret import Regrets
+from checks.greedy.turn import GreedyTurn, TurnRegrets, measure_turn
+from checks.tokens.regret import Regrets
 from draftgate.run.evidence import read_evidence
 from draftgate.run.folder import RunFolder
 from draftgate.run.turns import Answers, greedy_turns
 from replay.score_file import read_scores
-from traces.response import Response
+from traces.wire.response import Response
 
 POOL = Path(__file__).with_name("pool.jsonl.gz")
 Run = tuple[list[GreedyTurn], list[TurnRegrets]]
@@ -73,7 +73,7 @@ def pack(turns: Iterable[TurnRegrets]) -> bytes:
 
 
 def unpack(packed: bytes) -> Run:
-    """The turns as `checks.equivalence.judge_measured` takes them; their streams are empty.
+    """The turns as `checks.greedy.judge.judge_measured` takes them; their streams are empty.
 
     So a regret above the hard bound is never excused by what the baseline shows there itself.
     """

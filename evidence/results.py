@@ -7,8 +7,8 @@ from pathlib import Path
 
 from draftgate.run.outcome import GateOutcome
 from evidence.markdown import table
-from reports.store import Store
-from reports.summary import read_summary
+from reports.store.store import Store
+from reports.store.summary import read_summary
 
 HEAD = (
     "candidate", "verdict", "findings at severity error", "bounds broken", "bounds open", "tokens",

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from checks.law import TopLists
+from checks.sampled.distribution import TopLists
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

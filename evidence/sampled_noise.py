@@ -14,8 +14,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from checks.sampled import EVIDENCE, EXCESS
-from draftgate.config_file import read_config
+from checks.sampled.judge import EVIDENCE, EXCESS
+from draftgate.config.file import read_config
 from draftgate.progress import reporter
 from draftgate.run.gate import run_gate
 from draftgate.run.outcome import GateOutcome
@@ -23,9 +23,9 @@ from evidence import chats
 from evidence.markdown import table
 from evidence.natural_noise import CONFIG, HOME, NAMES, drafter
 from evidence.smollm2 import checkpoint
-from traces.importer import import_files
-from traces.session_file import write_sessions
-from traces.turn import Sampling
+from traces.importing.importer import import_files
+from traces.session.file import write_sessions
+from traces.session.turn import Sampling
 
 SAMPLING = Sampling(temperature=0.7, top_p=0.9)
 HEAD = ("candidate", "verdict", "bound", "state", "value", "90% interval", "what was seen")

@@ -14,12 +14,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from checks.advice import Prediction
+from checks.acceptance.advice import Prediction
 from draftgate.advising import Advice, advise
-from draftgate.config_file import read_config
+from draftgate.config.file import read_config
 from draftgate.progress import reporter
 from draftgate.run.gate import run_gate
-from reports.store import Store
+from reports.store.store import Store
 
 HOME = Path(".draftgate/evidence/smaller-k")
 CONFIG = Path("gate.toml")

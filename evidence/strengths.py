@@ -14,14 +14,14 @@ from dataclasses import replace
 import numpy as np
 from scipy import stats
 
-from checks.acceptance import MIN_DRAFTS
-from checks.equivalence import judge_measured
+from checks.acceptance.profile_row import ProfileRow
+from checks.acceptance.reference import MIN_DRAFTS
+from checks.acceptance.reference_run import LEVEL, compare_with_reference, separation
 from checks.findings import Finding
-from checks.greedy_bounds import HARD, RATE
+from checks.greedy.bounds import HARD, RATE
+from checks.greedy.judge import judge_measured
+from checks.greedy.rates import RateTable, mover_limits
 from checks.policy import Policy
-from checks.profile_row import ProfileRow
-from checks.rates import RateTable, mover_limits
-from checks.reference_run import LEVEL, compare_with_reference, separation
 from evidence.markdown import table
 from evidence.noise_runs import NoiseModel, RunSize, simulate
 

@@ -12,10 +12,10 @@ from hashlib import blake2b
 import numpy as np
 import numpy.typing as npt
 
-from checks.greedy_turn import GreedyTurn
-from checks.scored import Scored
-from traces.response import Chunk, Response, Token, TopLogprob, Usage
-from traces.score import Score, ScoreRequest
+from checks.greedy.turn import GreedyTurn
+from checks.tokens.scored import Scored
+from traces.journal.score import Score, ScoreRequest
+from traces.wire.response import Chunk, Response, Token, TopLogprob, Usage
 
 VOCABULARY = 200
 LISTED = 5

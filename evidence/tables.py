@@ -14,15 +14,15 @@ from pathlib import Path
 
 import numpy as np
 
-from checks.e_process import e_value, increments
-from checks.equivalence import judge_measured
-from checks.greedy_bounds import HARD, RATE
-from checks.greedy_judgement import GreedyJudgement
-from checks.law import law_of
-from checks.pit import pit, pit_draws
+from checks.greedy.bounds import HARD, RATE
+from checks.greedy.judge import judge_measured
+from checks.greedy.judgement import GreedyJudgement
 from checks.policy import Policy
 from checks.power import detectable_rate
-from checks.sampling import Sampling
+from checks.sampled.distribution import law_of
+from checks.sampled.e_process import e_value, increments
+from checks.sampled.pit import pit, pit_draws
+from checks.sampled.sampling import Sampling
 from evidence.markdown import table
 from evidence.noise_runs import NoiseModel, RunSize, judge_run, simulate
 from evidence.pool import Run, read, tokens

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from draftgate.config import Config
-from draftgate.config_file import read_config
+from draftgate.config.config import Config
+from draftgate.config.file import read_config
 from draftgate.progress import reporter
 from draftgate.run.gate import run_gate
 from draftgate.run.paths import server_spec

@@ -14,7 +14,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from draftgate.config_file import read_config
+from draftgate.config.file import read_config
 from draftgate.progress import reporter
 from draftgate.run.folder import RunFolder
 from draftgate.run.gate import run_gate

@@ -14,7 +14,7 @@ import orjson
 
 from replay.cpus import BIND
 from traces.errors import ConfigError
-from traces.vllm_flags import parse_flags
+from traces.journal.vllm_flags import parse_flags
 
 MODULE = "vllm.entrypoints.openai.api_server"
 

@@ -1,8 +1,8 @@
 """The drafter's config: what its checkpoint says, and what vLLM made of it.
 
 A flag that is lost between the two (`fc_norm`, `norm_output` of EAGLE 3.1, say) leaves every output
-right and costs acceptance; `checks.drafter_config` compares them. A kept flag was parsed, not
-necessarily applied: only acceptance shows that.
+right and costs acceptance; `checks.acceptance.drafter_config` compares them. A kept flag was
+parsed, not necessarily applied: only acceptance shows that.
 """
 
 import subprocess

@@ -11,9 +11,9 @@ from msgspec import Struct, ValidationError, convert
 
 from replay.client import CONNECT_TIMEOUT_S
 from replay.url import server_root
-from traces.capture_record import encode_json
 from traces.errors import ServerError
-from traces.wire_chunk import Count
+from traces.journal.capture_record import encode_json
+from traces.wire.chunk import Count
 
 ANSWER_TIMEOUT_S = 300.0
 """The first generation after a start may take minutes on a busy machine."""

@@ -1,4 +1,4 @@
-"""Asking one server what it is: `traces.path_facts.PathFacts` from its public routes."""
+"""Asking one server what it is: `traces.journal.path_facts.PathFacts` from its public routes."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,8 +10,8 @@ from replay.probes import CONVERSATION, MARKUPS, parsed, parser_probe
 from replay.prometheus import Sample, parse_metrics
 from replay.server import Server
 from traces.errors import ServerError
-from traces.path_facts import ModelFacts, PathFacts
-from traces.vllm_flags import without_secrets
+from traces.journal.path_facts import ModelFacts, PathFacts
+from traces.journal.vllm_flags import without_secrets
 
 CACHE_INFO = "vllm:cache_config_info"
 DYING_S = 5.0

@@ -25,7 +25,7 @@ from replay.token_stream import (
     continuation_request,
     stream_tokens,
 )
-from traces.score import Score, ScoreRequest
+from traces.journal.score import Score, ScoreRequest
 
 TOP_LOGPROBS = 5
 MAX_FORKS = 200

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct, ValidationError, convert
 
 from traces.errors import ServerError
-from traces.path_facts import ModelFacts
+from traces.journal.path_facts import ModelFacts
 
 ROUTE = "/v1/models"
 

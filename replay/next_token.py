@@ -13,9 +13,9 @@ from msgspec import Struct, convert
 from replay.client import StreamClient
 from replay.scorer_plan import ScorerPlan
 from replay.teacher_forcing import ROUTE
-from traces.capture import CaptureKey
-from traces.response import Token
-from traces.wire_chunk import Count
+from traces.journal.capture import CaptureKey
+from traces.wire.chunk import Count
+from traces.wire.response import Token
 
 
 async def next_tokens(plan: ScorerPlan, prefixes: Sequence[Sequence[int]]) -> list[Token | None]:

@@ -5,11 +5,11 @@ from replay.refusal import error_message
 from replay.request import gate_request
 from replay.scorer_plan import ScorerPlan
 from replay.teacher_forcing import teacher_force
-from traces.capture import CaptureKey
-from traces.observables import Observables
-from traces.reassembly import response_of
-from traces.response import Response
-from traces.score import ScoreRequest
+from traces.journal.capture import CaptureKey
+from traces.journal.observables import Observables
+from traces.journal.score import ScoreRequest
+from traces.wire.reassembly import response_of
+from traces.wire.response import Response
 
 PROBE = {"messages": [{"role": "user", "content": "Count: one two three one two three one two"}]}
 PROBE_TOKENS = 8

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from replay.refusal import context_refusal
-from traces.capture import Capture
-from traces.capture_record import decode_json, encode_json
-from traces.journal import JournalReader
+from traces.journal.capture import Capture
+from traces.journal.capture_record import decode_json, encode_json
+from traces.journal.journal import JournalReader
 
 
 @dataclass(frozen=True, slots=True)

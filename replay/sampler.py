@@ -20,10 +20,10 @@ from msgspec import convert
 from replay.endpoint import Endpoint
 from replay.gpu import GpuReader
 from replay.prometheus import Sample, parse_metrics, total
-from traces.capture_record import decode_json, encode_json
 from traces.errors import ServerError
-from traces.frames import FrameReader, FrameWriter
-from traces.server_sample import ServerSample
+from traces.journal.capture_record import decode_json, encode_json
+from traces.journal.frames import FrameReader, FrameWriter
+from traces.journal.server_sample import ServerSample
 
 EVERY_S = 1.0
 

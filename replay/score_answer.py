@@ -13,7 +13,7 @@ import re
 from collections import deque
 
 from replay.refusal import TOO_LONG
-from traces.score import Outcome, Score, ScoreRequest
+from traces.journal.score import Outcome, Score, ScoreRequest
 
 NON_FINITE = "Out of range float values"
 """Words of Python's json module: vLLM cannot write NaN or infinity, and refuses the request."""

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from msgspec import Struct, convert
 
-from traces.capture_record import decode_json, encode_json
-from traces.frames import FrameReader, FrameWriter
-from traces.score import Outcome, Score, Shape
+from traces.journal.capture_record import decode_json, encode_json
+from traces.journal.frames import FrameReader, FrameWriter
+from traces.journal.score import Outcome, Score, Shape
 
 SCORE_AGAIN = (
     "restore the file from a copy, or take it away: `draftgate gate --resume RUN` asks the "

@@ -9,7 +9,7 @@ from replay.lockstep import lockstep
 from replay.score_file import ScoreFile
 from replay.scorer_plan import ScorerPlan
 from replay.teacher_forcing import teacher_force
-from traces.score import Score, ScoreRequest, Shape
+from traces.journal.score import Score, ScoreRequest, Shape
 
 __all__ = ["ScorerPlan", "score_all", "score_one"]
 

@@ -19,8 +19,8 @@ from replay.command import ServerSpec, server_command, server_environment
 from replay.diagnosis import likely_fix
 from replay.port import free_port, is_free
 from traces.errors import ServerError
+from traces.journal.vllm_flags import parse_flags
 from traces.output import writing
-from traces.vllm_flags import parse_flags
 
 PORT_TRIES = 3
 HEALTH_EVERY_S = 0.25

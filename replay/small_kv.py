@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from replay.command import ServerSpec
 from traces.errors import ConfigError
-from traces.vllm_flags import parse_flags
+from traces.journal.vllm_flags import parse_flags
 
 SPARE_BLOCKS = 3
 """vLLM's null block, the block being filled, and the look-ahead of the drafter's tokens."""

@@ -14,7 +14,7 @@ from replay.client import StreamClient
 from replay.refusal import message_of
 from replay.score_answer import EntryScanner, refusal_outcome, score_of
 from replay.scorer_plan import ScorerPlan
-from traces.score import Score, ScoreRequest
+from traces.journal.score import Score, ScoreRequest
 
 ROUTE = "/v1/completions"
 

@@ -130,8 +130,8 @@ import importlib, pkgutil
 import draftgate.commands, draftgate.run.gate, draftgate.pytest_plugin.suite
 for verb in pkgutil.iter_modules(draftgate.commands.__path__):
     importlib.import_module(f"draftgate.commands.{verb.name}")
-from reports.html import _environment
-from reports.store import Store
+from reports.formats.html import _environment
+from reports.store.store import Store
 Store.in_memory().close()
 _environment().get_template("report.html.j2")
 print(draftgate.__file__)

@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from reports.loading import insert
-from reports.query import answer, queries
-from reports.records import RunTables
 from reports.schema import ENUMS
-from reports.sql import open_sealed
-from reports.store import Store
+from reports.sql.query import answer, queries
+from reports.sql.sql import open_sealed
+from reports.store.loading import insert
+from reports.store.records import RunTables
+from reports.store.store import Store
 
 SESSIONS, TURNS, STEPS, K = 50, 20, 167, 3
 POSITIONS_PER_RUN = SESSIONS * TURNS * STEPS * K

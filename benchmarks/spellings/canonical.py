@@ -5,8 +5,8 @@ from pathlib import Path
 
 from benchmarks.spellings.conversation import Conversation
 from benchmarks.spellings.logs import chat_messages
-from traces.importer import import_files
-from traces.session_file import session_lines
+from traces.importing.importer import import_files
+from traces.session.file import session_lines
 
 
 def draftgate(talks: list[Conversation]) -> bytes:

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from checks import findings as codes
-from checks.acceptance import MIN_DRAFTS, compare_profiles
+from checks.acceptance.profile_row import ProfileRow
+from checks.acceptance.reference import MIN_DRAFTS, compare_profiles
 from checks.control_result import ControlResult
 from checks.findings import Finding
-from checks.profile_row import ProfileRow
 
 KIND = "acceptance halved in one label"
 

@@ -11,8 +11,8 @@ from checks import findings as codes
 from checks.controls.edit import span_of, write
 from checks.controls.pair_control import PairControl, is_told_by_tokens, with_stream
 from checks.pair import Pair
-from checks.regret import regret_at
-from traces.response import Chunk, Response, Token
+from checks.tokens.regret import regret_at
+from traces.wire.response import Chunk, Response, Token
 
 LONGEST = 4
 """Runs of one to four tokens, as an engine step commits them."""

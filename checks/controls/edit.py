@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from traces.response import Response, Token
-from traces.tokens import UNKNOWN, Tokens, known_texts
+from traces.wire.response import Response, Token
+from traces.wire.tokens import UNKNOWN, Tokens, known_texts
 
 Channel = Literal["content", "reasoning", "arguments"]
 

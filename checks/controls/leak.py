@@ -9,11 +9,11 @@ from dataclasses import replace
 from checks import findings as codes
 from checks.controls.edit import span_of, write
 from checks.controls.pair_control import PairControl, is_told_by_tokens, with_stream
-from checks.neighbours import FEWEST_CHARACTERS, FEWEST_TOKENS, own_texts
+from checks.exact.neighbours import FEWEST_CHARACTERS, FEWEST_TOKENS, own_texts
 from checks.pair import Neighbour, Pair
-from checks.regret import regret_at
-from traces.response import Response, Token
-from traces.tokens import joined_text
+from checks.tokens.regret import regret_at
+from traces.wire.response import Response, Token
+from traces.wire.tokens import joined_text
 
 LONGEST = 12
 """Most tokens of the leaked run; it grows until it has 16 characters."""

@@ -7,7 +7,7 @@ from checks import findings as codes
 from checks.control_result import ControlResult
 from checks.findings import Finding, NotJudged
 from checks.pair import Pair, Side, side_of_response
-from traces.response import Response
+from traces.wire.response import Response
 
 Judge = Callable[[Pair], Iterable[Finding | NotJudged]]
 """The exact checks of one pair."""

@@ -9,7 +9,7 @@ from checks.controls.leak import leak_control
 from checks.controls.pair_control import Judge, judge_pair_control
 from checks.controls.tail import ARGUMENT_TAIL, TEXT_TAIL
 from checks.pair import Pair
-from checks.sessions import hash_order
+from checks.stats.sessions import hash_order
 
 
 def judge_pair_controls(

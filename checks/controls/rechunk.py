@@ -10,11 +10,11 @@ from checks import findings as codes
 from checks.control_result import ControlResult
 from checks.controls.pair_control import fired
 from checks.controls.toy_parser import CLOSE, OPEN, toy_parse
-from checks.cuts import Cut
-from checks.parse_result import ParseResult
-from checks.split_judgement import judge_splits
-from traces.response import Response
-from traces.tokens import texts_of
+from checks.splits.cuts import Cut
+from checks.splits.judge import judge_splits
+from checks.splits.parse_result import ParseResult
+from traces.wire.response import Response
+from traces.wire.tokens import texts_of
 
 KIND = "re-chunked through a cut-sensitive parser"
 FEWEST_TOKENS, MOST_TOKENS, CUTS = 4, 200, 50

@@ -19,14 +19,14 @@ from checks import findings as codes
 from checks.control_result import ControlResult, ControlState
 from checks.controls.edit import vocabulary
 from checks.controls.swap_spots import Swap, spots, spread, swap_at
-from checks.equivalence import judge_greedy
-from checks.greedy_bounds import ABSENT
-from checks.greedy_judgement import GreedyJudgement
-from checks.greedy_turn import GreedyTurn
+from checks.greedy.bounds import ABSENT
+from checks.greedy.judge import judge_greedy
+from checks.greedy.judgement import GreedyJudgement
+from checks.greedy.rates import RateTable, mover_limits
+from checks.greedy.turn import GreedyTurn
 from checks.policy import Policy
-from checks.rates import RateTable, mover_limits
-from checks.scored import scored_of
-from traces.score import Score, ScoreRequest
+from checks.tokens.scored import scored_of
+from traces.journal.score import Score, ScoreRequest
 
 HARD, SOFT = "rank-2 token above the hard bound", "rank-2 tokens above the soft bound"
 FEWEST_SESSIONS = 8

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from checks.controls.edit import swap_token
-from checks.greedy_judgement import GreedyJudgement
-from checks.greedy_turn import GreedyTurn
-from checks.regret import regret_at
-from checks.sessions import hash_order
-from traces.score import ScoreRequest
+from checks.greedy.judgement import GreedyJudgement
+from checks.greedy.turn import GreedyTurn
+from checks.stats.sessions import hash_order
+from checks.tokens.regret import regret_at
+from traces.journal.score import ScoreRequest
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ What a parser that swallows a delta does. `CONTENT_DIFF` must fire where the tur
 from dataclasses import replace
 
 from checks import findings as codes
-from checks import json_values
 from checks.controls.pair_control import PairControl, is_comparable, with_stream
-from checks.json_values import NotJson
+from checks.formats import json_values
+from checks.formats.json_values import NotJson
 from checks.pair import Pair
-from traces.response import Response
+from traces.wire.response import Response
 
 SHARE = 5
 """The last fifth of the text is dropped, at least one character."""

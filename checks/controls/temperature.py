@@ -11,13 +11,13 @@ import numpy as np
 
 from checks import findings as codes
 from checks.control_result import ControlResult
-from checks.law import Floats, Ints, Law, TopLists, law_of
-from checks.pit import pit_draws
 from checks.policy import Policy
-from checks.sampled import judge_sampled
-from checks.sampled_turn import SampledTurn, reason_not_judged
-from checks.sampling import sampling_of
-from checks.surprisal import LEAST
+from checks.sampled.distribution import Floats, Ints, Law, TopLists, law_of
+from checks.sampled.judge import judge_sampled
+from checks.sampled.pit import pit_draws
+from checks.sampled.sampling import sampling_of
+from checks.sampled.surprisal import LEAST
+from checks.sampled.turn import SampledTurn, reason_not_judged
 
 KIND = "tokens redrawn at temperature 1.1"
 FACTOR = 1.1

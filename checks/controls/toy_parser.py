@@ -8,8 +8,8 @@ The same class of fault as vLLM's deepseek_v3 parser had (start and end marker i
 
 from collections.abc import Sequence
 
-from checks.cuts import Cut, deltas
-from checks.parse_result import ParseResult
+from checks.splits.cuts import Cut, deltas
+from checks.splits.parse_result import ParseResult
 
 OPEN, CLOSE = "<tool_call>", "</tool_call>"
 

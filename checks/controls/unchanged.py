@@ -10,13 +10,13 @@ from checks import findings as codes
 from checks.control_result import ControlResult
 from checks.controls.edit import place_of, write
 from checks.controls.pair_control import Judge, fired, with_stream
-from checks.equivalence import judge_greedy
 from checks.findings import Finding
-from checks.greedy_judgement import GreedyJudgement
-from checks.greedy_turn import GreedyTurn
+from checks.greedy.judge import judge_greedy
+from checks.greedy.judgement import GreedyJudgement
+from checks.greedy.turn import GreedyTurn
 from checks.pair import Pair
 from checks.policy import Policy
-from traces.response import Response
+from traces.wire.response import Response
 
 KIND = "unchanged copy"
 

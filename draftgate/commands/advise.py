@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from draftgate.answer_output import db_option
+from draftgate.commands.answer_output import db_option
 
 
 @click.command()
@@ -20,7 +20,7 @@ def command(runs: tuple[str, ...], show_all: bool, as_json: bool, db: Path) -> i
     is a prediction, to be confirmed by a run.
     """
     from draftgate.advising import advise
-    from reports.store import Store
+    from reports.store.store import Store
 
     with Store.open(db) as store:
         found = [advice for run in runs or ("last",) for advice in advise(store, run)]
@@ -31,7 +31,7 @@ def command(runs: tuple[str, ...], show_all: bool, as_json: bool, db: Path) -> i
         return 0
     from rich.console import Console
 
-    from draftgate.advice_text import print_advice
+    from draftgate.commands.advice_text import print_advice
 
     for advice in found:
         print_advice(advice, Console(), show_all=show_all)

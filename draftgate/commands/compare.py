@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from draftgate.answer_output import db_option
+from draftgate.commands.answer_output import db_option
 from traces.errors import StoreError
 
 
@@ -20,8 +20,8 @@ def command(old: str, new: str | None, show_all: bool, as_json: bool, db: Path) 
 
     Ends with 1 where a number got worse beyond noise or an error code is new, else with 0.
     """
-    from reports.compare import compare_runs
-    from reports.store import Store
+    from reports.sql.compare import compare_runs
+    from reports.store.store import Store
 
     with Store.open(db) as store:
         comparison = compare_runs(store, old, new or "last")
@@ -37,7 +37,7 @@ def command(old: str, new: str | None, show_all: bool, as_json: bool, db: Path) 
     else:
         from rich.console import Console
 
-        from reports.compare_text import print_comparison
+        from reports.sql.compare_text import print_comparison
 
         print_comparison(comparison, Console(), show_all=show_all)
     return 1 if comparison.regressed else 0

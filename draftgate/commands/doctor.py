@@ -16,9 +16,9 @@ def command(file: Path | None, as_json: bool) -> int:
 
     Ends with 0 where a gate can run, else 2.
     """
-    from draftgate.config import DEFAULT_FILE
-    from draftgate.config_file import read_config
-    from draftgate.doctor import Check, config_checks, machine_checks
+    from draftgate.config.config import DEFAULT_FILE
+    from draftgate.config.file import read_config
+    from draftgate.machine.doctor import Check, config_checks, machine_checks
     from traces.errors import ConfigError
 
     checks = list(machine_checks())

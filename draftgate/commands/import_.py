@@ -41,14 +41,14 @@ def command(
     Images and very long texts are kept in a folder beside the output. Ends with 0 if a replayable
     turn was found, else 2.
     """
-    from draftgate.import_report import as_table
-    from traces.blobs import BlobStore
+    from draftgate.commands.import_report import as_table
     from traces.errors import InputError
-    from traces.importer import ImportedFile, import_files
-    from traces.redacted_session import redacted_session
-    from traces.redaction import Redactor
-    from traces.session import Session
-    from traces.session_file import write_sessions
+    from traces.importing.importer import ImportedFile, import_files
+    from traces.redaction.redaction import Redactor
+    from traces.redaction.session import redacted_session
+    from traces.session.blobs import BlobStore
+    from traces.session.file import write_sessions
+    from traces.session.session import Session
 
     redactor = Redactor() if redact else None
     folder = output.with_name(f"{output.name}.blobs") if output and not redact else None
@@ -86,7 +86,7 @@ def command(
 
 def _read_from(files: tuple[str, ...]) -> Iterator[Path]:
     """The files that are read; standard input is none, and can be read only once."""
-    from traces.inputs import STDIN, expand
+    from traces.importing.inputs import STDIN, expand
 
     return (file.path for file in expand(name for name in files if name != STDIN))
 
@@ -101,8 +101,8 @@ def _tags(given: tuple[str, ...]) -> dict[str, str]:
 
 def _keep_sample(file: Path, size: int, seed: int) -> dict[str, Any]:
     """Rewrite a session file with a stratified draw of its turns; what was drawn."""
-    from traces.sampling import draw, only_drawn, strata_of
-    from traces.session_file import read_sessions, write_sessions
+    from traces.session.file import read_sessions, write_sessions
+    from traces.session.sampling import draw, only_drawn, strata_of
 
     strata = strata_of(read_sessions(file))
     drawn = draw(strata, size, seed)

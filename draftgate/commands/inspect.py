@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from traces.turn_size import TokenCounter
+    from traces.session.turn_size import TokenCounter
 
 
 @click.command()
@@ -39,9 +39,9 @@ def command(
 
     Ends with 0 if a replayable turn was found, else 2.
     """
-    from draftgate.inspect_report import as_text
-    from traces.importer import import_files
-    from traces.inspection import inspect_file
+    from draftgate.commands.inspect_report import as_text
+    from traces.importing.importer import import_files
+    from traces.importing.inspection import inspect_file
 
     count = _counter(tokenizer)
     facts = [inspect_file(file, count) for file in import_files(files, format=format_)]
@@ -54,7 +54,7 @@ def command(
 
 def _counter(tokenizer: Path | None) -> "TokenCounter | None":
     from traces.errors import InputError
-    from traces.turn_size import tokenizer_counter
+    from traces.session.turn_size import tokenizer_counter
 
     if tokenizer is None:
         return None
@@ -75,9 +75,9 @@ def _drawn(
 ) -> dict[str, Any]:
     """A draw of turns, with the stratum of each."""
     from traces.errors import InputError
-    from traces.importer import import_files
-    from traces.sampling import draw, strata_of
-    from traces.turn_size import estimated_tokens
+    from traces.importing.importer import import_files
+    from traces.session.sampling import draw, strata_of
+    from traces.session.turn_size import estimated_tokens
 
     if "-" in files:
         raise InputError(

@@ -68,9 +68,9 @@ def command(
     every parser of the installed vLLM is tried. Ends with 0 where no cut changes a result, 1 where
     one does (a single delta alone, or white space, does not count), 2 where nothing could be tried.
     """
-    from draftgate.parser_check import Settings
-    from draftgate.parser_output import lines_of, write_cases, write_matrix
-    from draftgate.parser_texts import parsers_to_check
+    from draftgate.parsers.check import Settings
+    from draftgate.parsers.output import lines_of, write_cases, write_matrix
+    from draftgate.parsers.texts import parsers_to_check
 
     settings = Settings(draft_tokens + 1, cuts, seed, outputs)
     checked = []

@@ -6,13 +6,15 @@ from pathlib import Path
 
 import click
 
-from draftgate.answer_output import answer_options, give
+from draftgate.commands.answer_output import answer_options, give
 from traces.errors import StoreError
 
 
 def _names(context: click.Context, parameter: click.Parameter, begun: str) -> list[str]:
     """Questions that begin so, for the shell's completion: file names, and nothing imported."""
-    known = (file.name.removesuffix(".sql") for file in (files("reports") / "queries").iterdir())
+    known = (
+        file.name.removesuffix(".sql") for file in (files("reports.sql") / "queries").iterdir()
+    )
     return sorted(name for name in known if name.startswith(begun))
 
 
@@ -41,8 +43,8 @@ def command(
     draftgate query worst_boundaries
     draftgate query diverged --run 20260526 --format csv
     """
-    from reports.query import answer, find_query, queries
-    from reports.sql import open_sealed
+    from reports.sql.query import answer, find_query, queries
+    from reports.sql.sql import open_sealed
 
     if name is None or show_list:
         return _listed({n: q.comment for n, q in queries().items()}, as_json or style == "json")

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from draftgate.answer_output import db_option, write_text
+from draftgate.commands.answer_output import db_option, write_text
 
 if TYPE_CHECKING:
-    from reports.summary import Summary
+    from reports.store.summary import Summary
 
 _FILE = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 
@@ -40,41 +40,41 @@ def command(
 
     Without an option the summary is shown on the terminal. Ends with 0 whatever the verdict is.
     """
-    from reports.store import Store
-    from reports.summary import read_summary
+    from reports.store.store import Store
+    from reports.store.summary import read_summary
 
     with Store.open(db) as store:
         summary = read_summary(store, run)
         if html:
-            from reports.html import render_html
+            from reports.formats.html import render_html
 
             _warn_of_unknown(turn, summary)
             _put("HTML", render_html(store, summary, _turn(turn), html.parent), html)
         if junit:
-            from reports.junit import render_junit
+            from reports.formats.junit import render_junit
 
             _put("JUnit XML", render_junit(store, summary), junit)
         if parquet:
-            from reports.parquet import export_run
+            from reports.store.parquet import export_run
 
             rows = export_run(store, summary.id, parquet)
             click.echo(f"Parquet: {rows:,} rows below {parquet}", err=True)
     if markdown:
-        from reports.markdown import render_markdown
+        from reports.formats.markdown import render_markdown
 
         _put("Markdown", render_markdown(summary), markdown)
     if github:
-        from reports.github import render_github
+        from reports.formats.github import render_github
 
         click.echo(render_github(summary), nl=False)
     if as_json:
-        from reports.json_ import render_json
+        from reports.formats.json_ import render_json
 
         click.echo(render_json(summary), nl=False)
     if not (html or junit or markdown or github or parquet or as_json):
         from rich.console import Console
 
-        from reports.terminal import print_summary
+        from reports.formats.terminal import print_summary
 
         print_summary(summary, Console())
     return 0

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from draftgate.answer_output import answer_options, give
+from draftgate.commands.answer_output import answer_options, give
 
 
 @click.command()
@@ -21,7 +21,7 @@ def command(
     draftgate sql "from v_verdict"
     draftgate sql "select code, count(*) from findings group by code" --format csv
     """
-    from reports.sql import ask, open_sealed
+    from reports.sql.sql import ask, open_sealed
 
     with open_sealed(db) as store:
         answer = ask(store, sys.stdin.read() if query == "-" else query, limit=limit)

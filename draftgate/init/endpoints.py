@@ -5,14 +5,14 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from checks.paths import PathComparison, compare_paths
+from checks.servers.paths import PathComparison, compare_paths
 from replay.endpoint import Endpoint
 from replay.facts import gather_facts
 from replay.model_list import ROUTE, first_model
 from replay.probes import REASONING
 from replay.prometheus import parse_metrics
 from traces.errors import ServerError
-from traces.path_facts import PathFacts
+from traces.journal.path_facts import PathFacts
 
 PER_POSITION = "vllm:spec_decode_num_accepted_tokens_per_pos_total"
 

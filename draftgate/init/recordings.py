@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from traces.counted import counted
-from traces.importer import import_files
-from traces.inspection import inspect_file
+from traces.importing.importer import import_files
+from traces.importing.inspection import inspect_file
 
 
 @dataclass(frozen=True, slots=True)

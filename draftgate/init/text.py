@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from checks.policy import Policy
-from draftgate.config import CandidateSection, PathSection, RunSection, ServerSection
+from draftgate.config.config import CandidateSection, PathSection, RunSection, ServerSection
 from draftgate.init.endpoints import SeenPaths
 from draftgate.init.parsers import known_parsers, server_flags
 from draftgate.init.recordings import SeenSessions

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from draftgate.pytest_plugin.suite import Suite
     from draftgate.run.outcome import GateOutcome
     from draftgate.testing import BothPaths, RecordedTurn
-    from traces.case import CaseScenario
+    from traces.cases.case import CaseScenario
 
 SUITE = pytest.StashKey["Suite"]()
 SAID = pytest.StashKey[bool]()
@@ -141,7 +141,7 @@ def _suite(config: pytest.Config) -> "Suite":
     """Made for the first test that needs it. Where another package stands in for one of ours,
     nothing else of draftgate's is imported, and that is what is said."""
     if SUITE not in config.stash:
-        from draftgate.shadowing import FIX, shadows
+        from draftgate.machine.shadowing import FIX, shadows
 
         if found := [str(shadow) for shadow in shadows()]:
             said, config.stash[SAID] = config.stash.get(SAID, False), True

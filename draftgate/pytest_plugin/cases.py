@@ -5,7 +5,7 @@ from pathlib import Path
 
 from draftgate.case_check import case_files
 from draftgate.pytest_plugin.naming import slug, unique
-from traces.case import CaseScenario, read_case
+from traces.cases.case import CaseScenario, read_case
 
 
 def scenarios(cases: Sequence[str]) -> list[tuple[str, CaseScenario]]:

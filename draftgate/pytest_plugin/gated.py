@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from draftgate.config import Config
+from draftgate.config.config import Config
 from draftgate.pytest_plugin.once import once
 from draftgate.pytest_plugin.recorded import recorded_turns
 from draftgate.pytest_plugin.settings import Settings

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from draftgate.config import Config
+from draftgate.config.config import Config
 from draftgate.progress import SilentReporter
 from draftgate.pytest_plugin.gated import GatedRun
 from draftgate.pytest_plugin.settings import Settings
@@ -23,7 +23,7 @@ from replay.endpoint import Endpoint
 from replay.fit import Fitted, fit_turns
 from replay.job import Job
 from replay.request import gate_request, plain_request
-from traces.journal import JournalReader, journal_path
+from traces.journal.journal import JournalReader, journal_path
 
 if TYPE_CHECKING:
     from draftgate.run.outcome import GateOutcome

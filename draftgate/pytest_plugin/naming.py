@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
 from draftgate.run.plan import PlannedSession
-from traces.turn_label import label_of, tool_of
+from traces.session.turn_label import label_of, tool_of
 
 LONGEST = 28
 

@@ -3,11 +3,11 @@
 import random
 from collections.abc import Sequence
 
-from draftgate.config import Config, RunSection
+from draftgate.config.config import Config, RunSection
 from draftgate.pytest_plugin.naming import turn_names, unique
 from draftgate.run.plan import make_plan
 from draftgate.testing.recorded_turn import RecordedTurn
-from traces.sampling import draw, strata_of
+from traces.session.sampling import draw, strata_of
 
 SEED = 0
 """Of the draw of turns: every process of a test run must draw the same."""

@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from draftgate.config import CandidateSection, Config, PathSection, RunSection
-from draftgate.config_file import read_config
-from draftgate.overrides import overrides
+from draftgate.config.config import CandidateSection, Config, PathSection, RunSection
+from draftgate.config.file import read_config
+from draftgate.config.overrides import overrides
 from draftgate.pytest_plugin.gated import GatedRun
 from draftgate.pytest_plugin.live import LivePaths
 from draftgate.pytest_plugin.recorded import turns_of

@@ -1,9 +1,9 @@
 """Which turns of a run were answered, path by path."""
 
-from checks.answered import AnsweredTurn
+from checks.run.answered import AnsweredTurn
 from draftgate.run.evidence import Exchange, TurnId
 from draftgate.run.record import Record
-from traces.response import Response
+from traces.wire.response import Response
 
 
 def answered_turns(record: Record) -> list[AnsweredTurn]:

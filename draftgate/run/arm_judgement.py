@@ -4,17 +4,17 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from checks.arm_bounds import arm_bounds, arm_findings, missing_bound, of_arm
+from checks.acceptance.drafting import Drafting
+from checks.acceptance.ngram_steps import Propose
+from checks.acceptance.speculation_counters import judge_speculation
 from checks.bounds import Bound
-from checks.drafting import Drafting
 from checks.findings import PREFIX_CACHE_LOST, SAMPLED_SHIFT, Finding
-from checks.ngram_steps import Propose
-from checks.noise import explained_regret
+from checks.greedy.noise import explained_regret
 from checks.request import is_greedy
-from checks.server_counters import preempted
-from checks.speculation_counters import judge_speculation
-from checks.speed import SpeedPair, compare_speed
-from checks.speed_curve import CurvePoint, half_empty, mean_in_flight
+from checks.run.arm_bounds import arm_bounds, arm_findings, missing_bound, of_arm
+from checks.servers.server_counters import preempted
+from checks.servers.speed import SpeedPair, compare_speed
+from checks.servers.speed_curve import CurvePoint, half_empty, mean_in_flight
 from draftgate.run.arms import Arm
 from draftgate.run.evidence import Evidence, TurnId
 from draftgate.run.irregular import irregular_notes

@@ -14,8 +14,8 @@ by default: `run.arms`, or ``--arms all``.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from checks.sessions import hash_order
-from draftgate.config import ArmSection, Config
+from checks.stats.sessions import hash_order
+from draftgate.config.config import ArmSection, Config
 from replay.job import Job, SessionJobs
 
 MAIN = "main"

@@ -10,12 +10,12 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from checks.case_writing import case_json, case_of_pair
+from checks.cases.writing import case_json, case_of_pair
 from checks.findings import ERROR, SPLIT_VARIANT, Finding
 from draftgate.run.pairs import LivePair
 from draftgate.run.split_case import SplitCases
 from traces.output import write_whole, writing
-from traces.redaction import Redactor
+from traces.redaction.redaction import Redactor
 
 MOST_PER_CODE = 20
 """So many case files are written for one code; further findings are in the store all the same."""

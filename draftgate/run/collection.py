@@ -13,7 +13,7 @@ import random
 import zlib
 from collections.abc import Callable, Sequence
 
-from draftgate.config import Config
+from draftgate.config.config import Config
 from draftgate.progress import Reporter
 from draftgate.run.arms import PLAIN, Arm, further_arms, plain_arm
 from draftgate.run.folder import RunFolder
@@ -26,8 +26,8 @@ from replay.gpu import GpuReader
 from replay.job import Job, SessionJobs
 from replay.request import gate_request, plain_request
 from replay.sampler import MetricsSampler
-from traces.path_facts import PathFacts
-from traces.perturbation import perturb
+from traces.journal.path_facts import PathFacts
+from traces.session.perturbation import perturb
 
 ARMS_OF = {"candidate": ("main", "plain"), "baseline": ("main", "aa", "plain")}
 """The arms that every run has of each path, in the order they run."""

@@ -11,9 +11,9 @@ from draftgate.run.outcome import GateOutcome
 from draftgate.run.record import Record
 from draftgate.run.stored import report_file
 from draftgate.run.tables import run_tables
-from reports.html import render_html
-from reports.store import Store
-from reports.summary import read_summary
+from reports.formats.html import render_html
+from reports.store.store import Store
+from reports.store.summary import read_summary
 from traces.output import write_whole
 
 

@@ -11,12 +11,12 @@ from typing import Any
 
 from draftgate.run.folder import RunFolder
 from replay.sampler import read_samples
-from traces.capture import Capture, CaptureKey
 from traces.collection import collector_paused
-from traces.journal import JournalReader
-from traces.reassembly import response_of
-from traces.response import Response
-from traces.server_sample import ServerSample
+from traces.journal.capture import Capture, CaptureKey
+from traces.journal.journal import JournalReader
+from traces.journal.server_sample import ServerSample
+from traces.wire.reassembly import response_of
+from traces.wire.response import Response
 
 PATHS = ("baseline", "candidate")
 

@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from traces.errors import InputError
-from traces.journal import journal_path
+from traces.journal.journal import journal_path
 from traces.output import writing
 
 OWNER_ONLY = 0o700

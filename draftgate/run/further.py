@@ -1,10 +1,10 @@
 """Judging the further arms: their greedy turns, while a baseline is up to score them.
 
 The tokens of an arm are held against the baseline's in the same arm; the baseline's noise in the
-main arm is known besides (`checks.equivalence`).
+main arm is known besides (`checks.greedy.judge`).
 """
 
-from checks.equivalence import judge_greedy
+from checks.greedy.judge import judge_greedy
 from draftgate.run.arms import Arm
 from draftgate.run.questions import Questioner
 from draftgate.run.record import ArmTurns, Record

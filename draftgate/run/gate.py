@@ -14,8 +14,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from checks.controls.swap import plan_hard_swap, plan_soft_swaps
-from checks.equivalence import judge_greedy
-from draftgate.config import Config
+from checks.greedy.judge import judge_greedy
+from draftgate.config.config import Config
 from draftgate.progress import Reporter
 from draftgate.run.collection import Collector
 from draftgate.run.conclusion import conclude
@@ -39,7 +39,7 @@ from draftgate.run.setup import read_drafter_configs
 from draftgate.run.small_kv import run_small_kv
 from draftgate.run.stored import stored_outcome
 from draftgate.run.verify_floor import measure_verify_floor, wants_verify_floor
-from reports.store import Store
+from reports.store.store import Store
 from traces.counted import counted
 
 

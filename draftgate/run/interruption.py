@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from draftgate.run.folder import RunFolder
 from traces.errors import Interrupted, OutputError
-from traces.frames import FrameReader
+from traces.journal.frames import FrameReader
 
 
 @contextmanager

@@ -3,23 +3,23 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from checks.answered import answered_bound
-from checks.behaviour import BehaviourJudgement, PairedOutcome, judge_behaviour
+from checks.acceptance.drafting import Drafting
+from checks.calls.behaviour import BehaviourJudgement, PairedOutcome, judge_behaviour
+from checks.calls.outcomes import tool_pair
 from checks.control_result import ControlResult
 from checks.controls.temperature import judge_temperature_control
-from checks.drafting import Drafting
 from checks.findings import Finding, in_report_order
-from checks.greedy_bounds import RATE, enough_bounds
-from checks.noise import explained_regret
+from checks.greedy.bounds import RATE, enough_bounds
+from checks.greedy.noise import explained_regret
 from checks.power import power_statement
-from checks.sampled import judge_sampled
-from checks.sampled_turn import SampledTurn, reason_not_judged
-from checks.slice_judgement import slice_findings
-from checks.speed import SpeedEstimate, SpeedPair, compare_speed
-from checks.speed_curve import CurvePoint
-from checks.tool_outcome import tool_pair
+from checks.run.answered import answered_bound
+from checks.sampled.judge import judge_sampled
+from checks.sampled.turn import SampledTurn, reason_not_judged
+from checks.servers.speed import SpeedEstimate, SpeedPair, compare_speed
+from checks.servers.speed_curve import CurvePoint
+from checks.slices.judge import slice_findings
 from checks.verdict import Verdict, decide
-from checks.vllm_ngram import ngram_proposer
+from checks.vllm.ngram import ngram_proposer
 from draftgate.run.acceptance import Acceptance, drafter_notes, judge_acceptance
 from draftgate.run.answers import answered_turns
 from draftgate.run.arm_judgement import (

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from checks.heavy_tails import heavy_tails
+from checks.greedy.heavy_tails import heavy_tails
 from draftgate.run.record import Record
-from traces.vllm_flags import parse_flags
+from traces.journal.vllm_flags import parse_flags
 
 UNKNOWN = (
     "tails of the target's rounding noise: its config.json is not at hand, light ones are assumed; "

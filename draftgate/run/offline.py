@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from checks.controls.swap import plan_hard_swap, plan_soft_swaps
-from checks.equivalence import judge_greedy
 from checks.findings import ERROR
-from draftgate.config import OWN_ARMS, Config
-from draftgate.config_file import read_config
+from checks.greedy.judge import judge_greedy
+from draftgate.config.config import OWN_ARMS, Config
+from draftgate.config.file import read_config
 from draftgate.run.arms import Arm, further_arms
 from draftgate.run.conclusion import counts_of
 from draftgate.run.evidence import Evidence, add_journal, add_samples, most_in_flight
@@ -25,8 +25,8 @@ from draftgate.run.sampled import LISTED
 from draftgate.run.strays import lone_arm_notes
 from replay.score_file import read_scores
 from traces.errors import InputError
-from traces.frames import FrameReader
-from traces.path_facts import PathFacts
+from traces.journal.frames import FrameReader
+from traces.journal.path_facts import PathFacts
 
 
 def judge_journals(files: Sequence[Path], config_file: Path | None) -> GateOutcome:

@@ -51,9 +51,9 @@ class GateOutcome:
         """The summary a person reads, on stdout: from the store, or in plain lines without one."""
         from rich.console import Console
 
-        from reports.store import Store
-        from reports.summary import read_summary
-        from reports.terminal import print_summary
+        from reports.formats.terminal import print_summary
+        from reports.store.store import Store
+        from reports.store.summary import read_summary
 
         console = Console()
         if self.store is not None:

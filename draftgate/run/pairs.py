@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from checks.acceptance.steps import Steps
 from checks.pair import Message, Neighbour, Pair, message_of_response, pair_of_responses
-from checks.steps import Steps
-from checks.text_fork import near_tie_in_text
+from checks.tokens.text_fork import near_tie_in_text
 from draftgate.run.evidence import Evidence, Exchange, TurnId
 from draftgate.run.reading import Reading
-from traces.response import Response
-from traces.tokens import UNKNOWN, Tokens
+from traces.wire.response import Response
+from traces.wire.tokens import UNKNOWN, Tokens
 
 NO_ANSWER = 599
 """Stands for the status of a turn that never got one, so that it is judged as refused."""

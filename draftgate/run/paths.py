@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
-from draftgate.config import CandidateSection, Config, PathSection
+from draftgate.config.config import CandidateSection, Config, PathSection
 from draftgate.progress import Advance, Reporter
 from draftgate.run.evidence import PATHS
 from draftgate.run.folder import RunFolder

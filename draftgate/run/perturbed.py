@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from checks.template_shift import Shift, compare_templates
+from checks.acceptance.template_shift import Shift, compare_templates
 from draftgate.run.acceptance import longest_draft, sums_of
 from draftgate.run.arm_judgement import Reader, readings_of
 from draftgate.run.arms import Arm

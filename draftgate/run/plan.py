@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from draftgate.config import Config
+from draftgate.config.config import Config
 from replay.job import Job
 from traces.errors import InputError
-from traces.importer import ImportedFile, import_files
-from traces.render import chat_request
-from traces.session import Session
-from traces.turn import Turn
+from traces.importing.importer import ImportedFile, import_files
+from traces.session.render import chat_request
+from traces.session.session import Session
+from traces.session.turn import Turn
 
 CAP_REASON = "beyond run.max_turns"
 

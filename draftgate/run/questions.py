@@ -11,9 +11,9 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
-from checks.greedy_judgement import Suspect
-from checks.greedy_turn import GreedyTurn
-from draftgate.config import Config
+from checks.greedy.judgement import Suspect
+from checks.greedy.turn import GreedyTurn
+from draftgate.config.config import Config
 from draftgate.progress import Reporter
 from draftgate.run.folder import RunFolder
 from draftgate.run.paths import OpenPath
@@ -21,8 +21,8 @@ from draftgate.run.turns import Answers
 from replay.next_token import next_tokens
 from replay.scorer import ScorerPlan, score_all
 from replay.scorer_plan import Method
-from traces.path_facts import PathFacts
-from traces.score import ScoreRequest
+from traces.journal.path_facts import PathFacts
+from traces.journal.score import ScoreRequest
 
 
 def scorer_method(config: Config, facts: Sequence[PathFacts]) -> Method:

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from checks.alignment import align
-from checks.drafting import Drafting
-from checks.ngram_steps import Propose
-from checks.positions import DraftPositions, join
+from checks.acceptance.alignment import align
+from checks.acceptance.drafting import Drafting
+from checks.acceptance.ngram_steps import Propose
+from checks.acceptance.positions import DraftPositions, join
+from checks.acceptance.steps import Steps, Unaligned
 from checks.request import is_greedy
-from checks.steps import Steps, Unaligned
 from draftgate.run.evidence import Exchange
 from traces.boundaries import (
     TokenLabels,

@@ -4,18 +4,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from checks.acceptance.profile_row import ProfileRow
 from checks.controls.swap import SwapPlan
-from checks.greedy_judgement import GreedyJudgement
-from checks.greedy_turn import GreedyTurn
-from checks.profile_row import ProfileRow
-from draftgate.config import Config
+from checks.greedy.judgement import GreedyJudgement
+from checks.greedy.turn import GreedyTurn
+from draftgate.config.config import Config
 from draftgate.run.arms import MAIN, Arm, main_arm
 from draftgate.run.evidence import Evidence, TurnId, read_evidence
 from draftgate.run.folder import RunFolder
 from draftgate.run.plan import Plan
 from draftgate.run.turns import Answers, greedy_turns
 from replay.drafter import DrafterConfigs
-from traces.path_facts import PathFacts
+from traces.journal.path_facts import PathFacts
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from checks.profile_row import ProfileRow
-from draftgate.config import Config
-from reports.store import Store
+from checks.acceptance.profile_row import ProfileRow
+from draftgate.config.config import Config
+from reports.store.store import Store
 from traces.errors import StoreError
 
 LAST = "last"

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from checks.findings import ERROR, GREEDY_DIVERGENCE, Finding
-from checks.recurrence import Recurrence, recurrence
+from checks.tokens.recurrence import Recurrence, recurrence
 from draftgate.run.arms import MAIN, Arm, main_arm, plain_arm
 from draftgate.run.collection import Collector
 from draftgate.run.evidence import Exchange, TurnId

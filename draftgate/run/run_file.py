@@ -19,17 +19,17 @@ from typing import Any, TypeVar
 
 from msgspec import Struct, ValidationError, convert, to_builtins
 
-from draftgate.config import Config
-from draftgate.config_file import parse_config
+from draftgate.config.config import Config
+from draftgate.config.file import parse_config
 from draftgate.run.folder import RunFolder
 from draftgate.run.plan import Plan
 from draftgate.version import VERSION
-from traces.capture_record import decode_json
 from traces.errors import ConfigError, InputError
+from traces.journal.capture_record import decode_json
+from traces.journal.path_facts import PathFacts
+from traces.journal.vllm_flags import without_secrets
 from traces.output import write_whole
-from traces.path_facts import PathFacts
-from traces.redaction import Redactor
-from traces.vllm_flags import without_secrets
+from traces.redaction.redaction import Redactor
 
 T = TypeVar("T")
 

@@ -7,15 +7,15 @@ law that it does not follow itself was not rebuilt rightly, and condemns nobody.
 
 from collections.abc import Mapping
 
-from checks.law import TopLists
+from checks.acceptance.steps import Steps
 from checks.request import is_greedy
-from checks.sampled_turn import SampledTurn, listed_tokens
-from checks.sampling import obstacles
-from checks.steps import Steps
+from checks.sampled.distribution import TopLists
+from checks.sampled.sampling import obstacles
+from checks.sampled.turn import SampledTurn, listed_tokens
 from draftgate.run.evidence import Evidence, Exchange, TurnId
 from draftgate.run.reading import Reading
 from draftgate.run.turns import Answers, score_request
-from traces.score import ScoreRequest
+from traces.journal.score import ScoreRequest
 
 LISTED = 20
 """vLLM's default of ``--max-logprobs``."""

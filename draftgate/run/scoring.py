@@ -7,10 +7,10 @@ own tokens, from turns drawn at random.
 
 from collections.abc import Iterable, Sequence
 
-from checks.greedy_turn import GreedyTurn
-from checks.sessions import hash_order
+from checks.greedy.turn import GreedyTurn
+from checks.stats.sessions import hash_order
 from draftgate.run.turns import fork_index, score_request
-from traces.score import ScoreRequest
+from traces.journal.score import ScoreRequest
 
 LEAST_NOISE_TOKENS = 2000
 """Read again even where nothing diverged: planted faults need a floor of the same shape."""

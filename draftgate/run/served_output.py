@@ -1,8 +1,8 @@
 """One output as its server's parser met it, and what the server made of it."""
 
-from checks.cuts import Cut
-from checks.parse_result import ParseResult
-from traces.response import Response
+from checks.splits.cuts import Cut
+from checks.splits.parse_result import ParseResult
+from traces.wire.response import Response
 
 
 def served_cut(response: Response) -> Cut:

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from draftgate.config import Config
-from traces.path_facts import PathFacts
-from traces.vllm_flags import parse_flags
+from draftgate.config.config import Config
+from traces.journal.path_facts import PathFacts
+from traces.journal.vllm_flags import parse_flags
 
 
 @dataclass(frozen=True, slots=True)

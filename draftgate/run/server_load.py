@@ -2,16 +2,16 @@
 
 from collections.abc import Sequence
 
-from checks.arm_bounds import of_arm
 from checks.findings import Finding
-from checks.server_counters import judge_counters, other_traffic
-from checks.speed import saturation
+from checks.run.arm_bounds import of_arm
+from checks.servers.server_counters import judge_counters, other_traffic
+from checks.servers.speed import saturation
 from draftgate.run.arms import Arm
 from draftgate.run.evidence import Exchange
 from draftgate.run.record import Record
-from traces.path_facts import PathFacts
-from traces.server_sample import ServerSample
-from traces.vllm_flags import parse_flags
+from traces.journal.path_facts import PathFacts
+from traces.journal.server_sample import ServerSample
+from traces.journal.vllm_flags import parse_flags
 
 UNCOUNTED = ("--data-parallel-size", "--api-server-count", "--disable-log-stats")
 """With several engines or front ends the counters of one are not those of all; without stats there

@@ -7,23 +7,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from checks.drafter_config import judge_drafter_config
+from checks.acceptance.drafter_config import judge_drafter_config
 from checks.findings import Finding, NotJudged
-from checks.paths import (
+from checks.servers.paths import (
     PathComparison,
     compare_fingerprints,
     compare_paths,
     compare_prompts,
     compare_repeats,
 )
-from checks.same_request import compare_requests
-from draftgate.config import Config
+from checks.servers.same_request import compare_requests
+from draftgate.config.config import Config
 from draftgate.run.evidence import Evidence
 from draftgate.run.pairs import ServerFacts
 from draftgate.run.paths import server_spec
 from replay.drafter import DrafterConfigs, read_drafter
-from traces.path_facts import PathFacts
-from traces.vllm_flags import parse_flags
+from traces.journal.path_facts import PathFacts
+from traces.journal.vllm_flags import parse_flags
 
 ONLY_FIRST = 3
 """So many turns with other prompts are shown; the rest say nothing more."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from draftgate.config import Config
+from draftgate.config.config import Config
 from draftgate.progress import Reporter
 from draftgate.run.collection import Collector
 from draftgate.run.folder import RunFolder

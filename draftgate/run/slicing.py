@@ -3,17 +3,17 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from checks.behaviour import PairedOutcome
+from checks.acceptance.profile_sums import ProfileSums
+from checks.calls.behaviour import PairedOutcome
 from checks.findings import Finding
-from checks.greedy_turn import measure_turn
-from checks.profile_sums import ProfileSums
-from checks.slice_acceptance import BySession, SliceAcceptance, compare_slices
-from checks.slice_judgement import SliceJudgement, judge_slices
-from checks.slices import Slice, TurnId, turns_by_slice
+from checks.greedy.turn import measure_turn
+from checks.slices.acceptance import BySession, SliceAcceptance, compare_slices
+from checks.slices.judge import SliceJudgement, judge_slices
+from checks.slices.slices import Slice, TurnId, turns_by_slice
 from draftgate.run.evidence import Exchange
 from draftgate.run.record import Record
 from traces.bands import band_of
-from traces.session import Session
+from traces.session.session import Session
 
 
 @dataclass(frozen=True, slots=True)

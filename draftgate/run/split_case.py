@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from checks.case_redaction import Redact
+from checks.cases.redaction import Redact
 from checks.findings import Finding
 from draftgate.run.evidence import TurnId
 from draftgate.run.served_parsers import ServedParsers
-from traces.case import Case
+from traces.cases.case import Case
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class SplitCases:
         output = self.outputs.get((finding.session or "", finding.turn or ""))
         if output is None:
             return None
-        from checks.vllm_cut_case import case_of_variant
+        from checks.vllm.cases import case_of_variant
 
         return case_of_variant(
             finding,

@@ -1,6 +1,6 @@
 """Cuts a run's outputs, one by one, until the budget is spent or the parser is shown at fault.
 
-ids ─▶ cut as they were sent           the result the client got?  else `checks.delivered`
+ids ─▶ cut as they were sent           the result the client got?  else `checks.splits.delivered`
     ─▶ one by one, and not streamed    fit to be cut?              else not speculation
     ─▶ in two, at random, not at all   the same result?            else SPLIT_VARIANT
 """
@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from checks import findings as f
-from checks.cuts import near_markup, one_by_one
-from checks.delivered import check_delivered
 from checks.findings import WARNING, Finding
-from checks.parse_result import ParseResult
-from checks.split_fitness import FIT, MODEL, fitness
-from checks.split_judgement import judge_splits
-from checks.split_work import split_work
-from checks.tool_markup import CallToWrite
+from checks.splits.cuts import near_markup, one_by_one
+from checks.splits.delivered import check_delivered
+from checks.splits.fitness import FIT, MODEL, fitness
+from checks.splits.judge import judge_splits
+from checks.splits.markup import CallToWrite
+from checks.splits.parse_result import ParseResult
+from checks.splits.work import split_work
 from draftgate.run.evidence import Exchange, TurnId
 from draftgate.run.served_output import ended_by_token, served_cut, served_result
 from draftgate.run.served_parsers import ServedParsers
@@ -36,14 +36,14 @@ from draftgate.run.split_run import (
     UNFINISHED,
     SplitRun,
 )
-from traces.response import Response
+from traces.wire.response import Response
 
 if TYPE_CHECKING:
-    from checks.vllm_detokenizer import TokenText
-    from checks.vllm_parsers import ParserUnderTest
+    from checks.vllm.detokenizer import TokenText
+    from checks.vllm.parsers import ParserUnderTest
 
 BUDGET = 250_000
-"""Units of `checks.split_work` spent in one run."""
+"""Units of `checks.splits.work` spent in one run."""
 CUTS = 20
 """Random cuts per output."""
 MOST_VARIANT = 5
@@ -87,7 +87,7 @@ class Cutter:
 
     def cut_all(self, exchanges: Mapping[TurnId, Exchange]) -> None:
         """Every output that the budget allows; then the control, with the calls that were met."""
-        from checks.vllm_control import judge_vllm_control
+        from checks.vllm.control import judge_vllm_control
 
         drawn = list(self._drawn(exchanges))
         for done, (turn, exchange) in enumerate(drawn):
@@ -141,7 +141,7 @@ class Cutter:
 
     def _parsed(self, exchange: Exchange) -> "_Parsed | None":
         """An exchange's output through its server's parser, cut as it was sent."""
-        from checks.vllm_parsers import ParserUnderTest
+        from checks.vllm.parsers import ParserUnderTest
 
         response, served = exchange.response, self.served
         try:

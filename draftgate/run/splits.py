@@ -17,7 +17,7 @@ def judge_split_invariance(
     draft_tokens: int,
     seed: int,
 ) -> SplitRun:
-    """SPLIT_VARIANT for the outputs of a run, and what of them did not arrive (`checks.delivered`).
+    """SPLIT_VARIANT of a run's outputs, and what of them was lost (`checks.splits.delivered`).
 
     `draft_tokens` is k: steps send 1 … k + 1 tokens.
     """
@@ -35,8 +35,8 @@ def judge_split_invariance(
 
 def _tokenizer_for(served: ServedParsers) -> Any:
     """The tokenizer, if the parsers take it. Raises whatever the tokenizer or vLLM raises."""
-    from checks.vllm_cuts import tokenizer_here
-    from checks.vllm_parsers import ParserUnderTest
+    from checks.vllm.cuts import tokenizer_here
+    from checks.vllm.parsers import ParserUnderTest
 
     tokenizer = tokenizer_here(served.tokenizer)
     ParserUnderTest(served.tool, served.reasoning, tokenizer)
@@ -51,7 +51,7 @@ def _unavailable(served: ServedParsers) -> str:
         return "the server's tokenizer is not known (`run.tokenizer`)"
     if importlib.util.find_spec("vllm") is None:
         return "vLLM, whose parsers are needed, is not importable"
-    from checks.vllm_names import vllm_version
+    from checks.vllm.names import vllm_version
 
     theirs, ours = served.version, vllm_version()
     if theirs is not None and theirs.split("+")[0] != ours.split("+")[0]:

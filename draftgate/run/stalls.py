@@ -10,10 +10,10 @@ that stalls often comes back by chance soon enough; without re-runs nothing is e
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from checks.exact.stream import longest_gap, stall_bound
 from checks.findings import CHUNK_STALL, ERROR, WARNING, Finding
-from checks.recurrence import Recurrence
-from checks.stream import longest_gap, stall_bound
-from draftgate.config import Config
+from checks.tokens.recurrence import Recurrence
+from draftgate.config.config import Config
 from draftgate.run.arms import PLAIN, plain_arm
 from draftgate.run.evidence import Evidence, TurnId
 from draftgate.run.pairs import gap_p99

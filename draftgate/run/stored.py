@@ -10,12 +10,12 @@ from pathlib import Path
 from checks.bounds import Bound
 from checks.control_result import ControlResult
 from checks.verdict import Verdict
-from draftgate.config import Config
+from draftgate.config.config import Config
 from draftgate.run.folder import RunFolder
 from draftgate.run.outcome import GateOutcome
-from reports.html import render_html
-from reports.store import Store
-from reports.summary import Row, Summary, read_summary
+from reports.formats.html import render_html
+from reports.store.store import Store
+from reports.store.summary import Row, Summary, read_summary
 from traces.output import write_whole
 
 

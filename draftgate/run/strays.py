@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from itertools import groupby
 
 from checks.excerpt import printable
-from draftgate.config import OWN_ARMS
+from draftgate.config.config import OWN_ARMS
 from draftgate.run.evidence import PATHS, Evidence
 
 

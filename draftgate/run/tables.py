@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from checks.greedy_turn import measure_turn
-from checks.regret import Regrets
+from checks.greedy.turn import measure_turn
+from checks.tokens.regret import Regrets
 from draftgate.run.arm_judgement import ArmJudgement
 from draftgate.run.arms import MAIN, Arm
 from draftgate.run.evidence import TurnId
@@ -27,8 +27,8 @@ from draftgate.run.rows.setup import difference_rows, path_rows, session_rows, t
 from draftgate.run.rows.slices import slice_rows
 from draftgate.run.setup import tool_parser
 from draftgate.version import VERSION
-from reports.records import RunTables
-from traces.redaction import Redactor
+from reports.store.records import RunTables
+from traces.redaction.redaction import Redactor
 
 
 def run_tables(

@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass, field
 
-from checks.forks import first_divergence
-from checks.greedy_turn import GreedyTurn
+from checks.greedy.turn import GreedyTurn
 from checks.request import is_greedy, processes_logits
-from checks.scored import Scored, scored_of
+from checks.tokens.forks import first_divergence
+from checks.tokens.scored import Scored, scored_of
 from draftgate.run.evidence import Evidence, Exchange, TurnId
-from traces.response import Response, Token
-from traces.score import Score, ScoreRequest
+from traces.journal.score import Score, ScoreRequest
+from traces.wire.response import Response, Token
 
 
 @dataclass(slots=True)

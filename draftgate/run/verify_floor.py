@@ -6,7 +6,7 @@ the noise of decode shape in the main arm.
 
 from dataclasses import replace
 
-from draftgate.config import Config
+from draftgate.config.config import Config
 from draftgate.progress import Reporter
 from draftgate.run.collection import Collector
 from draftgate.run.fitting import fit_record

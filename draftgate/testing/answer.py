@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from checks.pair import Pair
     from draftgate.run.evidence import Exchange
-    from traces.response import Response, ToolCall
+    from traces.wire.response import Response, ToolCall
 
 
 @dataclass(frozen=True, slots=True, repr=False)

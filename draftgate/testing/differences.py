@@ -17,11 +17,11 @@ import json
 from collections.abc import Iterator, Sequence
 
 from checks.findings import CODES, CONTENT, TOKENS, TOOL_CALLS, Finding
-from checks.first_fork import first_fork
 from checks.pair import Pair, Side
+from checks.tokens.first_fork import first_fork
 from draftgate.run.rows.redacted import redacted_texts
 from draftgate.testing.masking import Mask
-from traces.response import Token, ToolCall
+from traces.wire.response import Token, ToolCall
 
 MOST_LINES = 40
 """Lines of one difference that are shown."""

@@ -25,7 +25,7 @@ def assert_equivalent(both: BothPaths, *, hard_bound: float | None = None) -> No
     explains a difference.
     """
     __tracebackhide__ = True
-    from checks.judge import judge_pair
+    from checks.exact.judge import judge_pair
     from draftgate.testing.failure import errors_of, failure
 
     pair = both.pair(hard_bound)
@@ -39,8 +39,8 @@ def assert_equivalent(both: BothPaths, *, hard_bound: float | None = None) -> No
 
 def _undecided(pair: "Pair") -> str | None:
     """Why nothing wrong does not mean equal; `None` where it does."""
-    from checks.calls import same_call
-    from checks.first_fork import first_fork
+    from checks.calls.calls import same_call
+    from checks.tokens.first_fork import first_fork
 
     ours, theirs = pair.candidate, pair.baseline
     if not ours.served:

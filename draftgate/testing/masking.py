@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from reports.inert import visible
-from traces.redaction import Redactor
+from traces.redaction.redaction import Redactor
 
 SHORTEST = 8
 """Characters of a secret that count as a piece of it; shorter runs are found in any text."""

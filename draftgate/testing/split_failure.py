@@ -3,9 +3,9 @@
 import difflib
 import json
 
-from checks.cuts import deltas
-from checks.parse_result import ParseResult
-from checks.split_judgement import SplitJudgement, joined_words
+from checks.splits.cuts import deltas
+from checks.splits.judge import SplitJudgement, joined_words
+from checks.splits.parse_result import ParseResult
 from draftgate.testing.masking import Mask, texts_in
 
 

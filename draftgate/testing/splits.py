@@ -11,9 +11,9 @@ from draftgate.testing.inconclusive import Inconclusive
 from draftgate.testing.pieces import pieces_of
 
 if TYPE_CHECKING:
-    from checks.cuts import Cut
-    from checks.parse_result import ParseResult
-    from traces.case import CaseScenario
+    from checks.splits.cuts import Cut
+    from checks.splits.parse_result import ParseResult
+    from traces.cases.case import CaseScenario
 
 Parser: TypeAlias = Callable[[Sequence[str]], Any]
 """Feeds the given deltas to a fresh parser and gives the result: an assistant message
@@ -60,7 +60,7 @@ def assert_split_invariant(
     fewer than two tokens, or one whose token texts are not known.
     """
     __tracebackhide__ = True
-    from checks.split_judgement import judge_given, judge_splits
+    from checks.splits.judge import judge_given, judge_splits
     from draftgate.testing.split_failure import split_failure, split_warning
 
     pieces, recorded = _pieces(output)
@@ -93,7 +93,7 @@ def _pieces(output: Output) -> "tuple[tuple[str, ...], list[Cut]]":
 
 def _without_end(texts: tuple[str, ...]) -> tuple[str, ...]:
     """No server hands the end token to its parser."""
-    from checks.after_stop import EOS
+    from checks.exact.after_stop import EOS
 
     return texts[:-1] if texts and texts[-1] in EOS else texts
 
@@ -113,14 +113,14 @@ def _of_scenario(scenario: "CaseScenario") -> "tuple[tuple[str, ...], list[Cut]]
 
 
 def _deltas(pieces: Sequence[str], cut: "Cut") -> list[str]:
-    from checks.cuts import deltas
+    from checks.splits.cuts import deltas
 
     return ["".join(pieces[start:end]) for start, end in deltas(len(pieces), cut)]
 
 
 def _result(parser: Parser, deltas: Sequence[str]) -> "ParseResult":
-    from checks.parse_result import ParseResult
-    from checks.scenario import message_of
+    from checks.cases.judge import message_of
+    from checks.splits.parse_result import ParseResult
 
     try:
         value = parser(deltas)

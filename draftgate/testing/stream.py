@@ -16,8 +16,8 @@ def assert_stream_intact(evidence: Answer | BothPaths) -> None:
     Raises AssertionError with every code that fired (docs/findings.md, Transport).
     """
     __tracebackhide__ = True
+    from checks.exact.judge import judge_pair
     from checks.findings import TRANSPORT
-    from checks.judge import judge_pair
     from draftgate.testing.failure import errors_of, failure
     from draftgate.testing.masking import Mask
 

@@ -23,8 +23,8 @@ def assert_tool_calls_valid(evidence: Answer | BothPaths, *, at_least: int = 0) 
     Raises AssertionError with the calls of both sides (docs/findings.md, Tool calls).
     """
     __tracebackhide__ = True
+    from checks.exact.judge import judge_pair
     from checks.findings import TOOL_CALLS
-    from checks.judge import judge_pair
     from draftgate.testing.failure import errors_of, failure
 
     answer = evidence if isinstance(evidence, Answer) else evidence.candidate
@@ -41,8 +41,8 @@ def assert_tool_calls_valid(evidence: Answer | BothPaths, *, at_least: int = 0) 
 
 def _wrong_arguments(answer: Answer) -> "Iterator[Finding]":
     """Arguments that are no JSON, or violate the tool's schema, without a baseline to excuse it."""
-    from checks import json_values, schema
     from checks.findings import ARGS_NOT_JSON, ARGS_SCHEMA, Finding
+    from checks.formats import json_values, schema
     from checks.request import tool_schemas
 
     if answer.finish_reason == "length":

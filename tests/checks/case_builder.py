@@ -3,9 +3,9 @@
 import zlib
 from typing import Any
 
-from checks.judge import Judgement
-from checks.scenario import judge_scenario
-from traces.case import CaseScenario
+from checks.cases.judge import judge_scenario
+from checks.exact.judge import Judgement
+from traces.cases.case import CaseScenario
 
 TOOLS = [
     {

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from checks.acceptance import judge_profile
+from checks.acceptance.reference import judge_profile
+from checks.exact.prefix_cache import judge_prefix_cache
 from checks.findings import Finding, NotJudged
-from checks.prefix_cache import judge_prefix_cache
 
 
 def row(drafts: int, *accepted: int, **more: Any) -> dict[str, Any]:

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from checks.advice import Prediction, SliceCounts, StepTimes, fallback_ratio, predictions
-from checks.recommendation import prediction_json, recommend
-from checks.session_interval import Estimate
+from checks.acceptance.advice import Prediction, SliceCounts, StepTimes, fallback_ratio, predictions
+from checks.acceptance.recommendation import prediction_json, recommend
+from checks.stats.session_interval import Estimate
 
 SESSIONS = tuple(f"s{i}" for i in range(30))
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from checks.answered import AnsweredTurn, answered_bound
 from checks.policy import Policy
-from traces.response import Response
+from checks.run.answered import AnsweredTurn, answered_bound
+from traces.wire.response import Response
 
 WHOLE = Response(
     status=200,

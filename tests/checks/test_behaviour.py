@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from checks.behaviour import PairedOutcome, judge_behaviour, limits_of, table_of
+from checks.calls.behaviour import PairedOutcome, judge_behaviour, limits_of, table_of
+from checks.calls.outcomes import tool_pair, tool_success
 from checks.policy import Policy
-from checks.tool_outcome import tool_pair, tool_success
 from evidence.synthetic import response_of
-from traces.response import Response, ToolCall
+from traces.wire.response import Response, ToolCall
 
 POLICY = Policy()
 REQUEST = {

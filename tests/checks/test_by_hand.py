@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from checks.scenario import judge_scenario
-from traces.case import read_case
+from checks.cases.judge import judge_scenario
+from traces.cases.case import read_case
 
 FILE = Path(__file__).with_name("by_hand.case.json")
 

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from case_builder import call, chunk, message, request, streamed, token, token_stream, usage
 
-from checks.case_redaction import redacted
-from checks.case_writing import case_json, case_of_pair, case_of_profile, codes_of
+from checks.cases.judge import judge_case, pair_of_scenario
+from checks.cases.redaction import redacted
+from checks.cases.writing import case_json, case_of_pair, case_of_profile, codes_of
+from checks.exact.judge import judge_pair
 from checks.findings import Finding
-from checks.judge import judge_pair
 from checks.pair import Pair
-from checks.scenario import judge_case, pair_of_scenario
-from traces.case import Case, CaseScenario, parse_case, read_case
+from traces.cases.case import Case, CaseScenario, parse_case, read_case
 
 SECRET = "sk-live-0123456789abcdef"
 
@@ -162,7 +162,7 @@ def test_a_clean_scenario_keeps_its_ids() -> None:
 
 def test_a_flaw_of_both_streams_does_not_become_the_candidates() -> None:
     from checks.pair import pair_of_responses
-    from traces.reassembly import response_of_chunks
+    from traces.wire.reassembly import response_of_chunks
 
     def stream(content: str):  # type: ignore[no-untyped-def]
         return response_of_chunks([chunk({"content": content}, "stop", [1, 2])], done=False)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from checks.acceptance.profile_row import ProfileRow
 from checks.controls.acceptance import halved, judge_acceptance_control
 from checks.controls.duplicate import plant_duplicate
 from checks.controls.edit import place_of, swap_token, vocabulary
@@ -13,15 +14,14 @@ from checks.controls.pair_control import fired
 from checks.controls.pairs import judge_pair_controls
 from checks.controls.temperature import judge_temperature_control
 from checks.controls.unchanged import copy, judge_unchanged
-from checks.equivalence import judge_greedy
-from checks.judge import judge_pair
+from checks.exact.judge import judge_pair
+from checks.greedy.judge import judge_greedy
 from checks.pair import Neighbour, Pair, pair_of_responses
 from checks.policy import Policy
-from checks.profile_row import ProfileRow
-from checks.sampled_turn import SampledTurn
+from checks.sampled.turn import SampledTurn
 from evidence.sampled_faults import contexts, draw, listed
 from evidence.synthetic import SyntheticModel, greedy_pool, response_of
-from traces.response import Response, Token, ToolCall, TopLogprob
+from traces.wire.response import Response, Token, ToolCall, TopLogprob
 
 POLICY = Policy(rate_margin=1e-3, bootstrap_samples=400)
 REQUEST = {

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks.cuts import deltas, near_markup, one_by_one, random_cuts, smallest, two_way
-from checks.parse_result import ParseResult
-from checks.split_judgement import RANDOM, SINGLE, TWO_WAY, judge_given, judge_splits
+from checks.splits.cuts import deltas, near_markup, one_by_one, random_cuts, smallest, two_way
+from checks.splits.judge import RANDOM, SINGLE, TWO_WAY, judge_given, judge_splits
+from checks.splits.parse_result import ParseResult
 
 PIECES = ("I", " look", ".", "<call>", "ls", "</call>", "\n", "<call>", "cat", "</call>")
 

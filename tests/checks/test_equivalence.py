@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from checks.controls.swap import judge_swap, plan_hard_swap, plan_soft_swaps
-from checks.equivalence import judge_greedy
-from checks.greedy_turn import GreedyTurn
+from checks.greedy.judge import judge_greedy
+from checks.greedy.turn import GreedyTurn
 from checks.policy import Policy
 from evidence.noise_runs import NoiseModel, RunSize, judge_run
 from evidence.synthetic import SyntheticModel, gaussian, greedy_pool

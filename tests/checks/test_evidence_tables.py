@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from checks.equivalence import judge_measured
-from checks.greedy_turn import measure_turn
+from checks.greedy.judge import judge_measured
+from checks.greedy.turn import measure_turn
 from checks.policy import Policy
 from evidence.markdown import table
 from evidence.pool import Run, others, pack, read, tokens, unpack

@@ -4,18 +4,18 @@ from dataclasses import replace
 
 import pytest
 
-from checks.arm_bounds import arm_bounds, arm_findings, missing_bound
 from checks.bounds import Bound
-from checks.equivalence import judge_greedy
-from checks.greedy_judgement import GreedyJudgement
-from checks.greedy_turn import GreedyTurn
+from checks.greedy.judge import judge_greedy
+from checks.greedy.judgement import GreedyJudgement
+from checks.greedy.turn import GreedyTurn
 from checks.policy import Policy
-from checks.server_counters import growth, judge_counters, other_traffic, preempted
-from checks.speed import SpeedEstimate
-from checks.speed_curve import CurvePoint, curve_break_even, half_empty, mean_in_flight
+from checks.run.arm_bounds import arm_bounds, arm_findings, missing_bound
+from checks.servers.server_counters import growth, judge_counters, other_traffic, preempted
+from checks.servers.speed import SpeedEstimate
+from checks.servers.speed_curve import CurvePoint, curve_break_even, half_empty, mean_in_flight
 from evidence.synthetic import Noise, SyntheticModel, gaussian, greedy_pool, quiet, response_of
-from traces.response import Response, Speculation, Token, Usage
-from traces.server_sample import ServerSample
+from traces.journal.server_sample import ServerSample
+from traces.wire.response import Response, Speculation, Token, Usage
 
 POLICY = Policy(rate_margin=2e-3, bootstrap_samples=300)
 LOUD = gaussian(0.6)

@@ -6,7 +6,7 @@ pytest.importorskip("xgrammar")
 
 from case_builder import codes, message, request, streamed
 
-from checks.output_format import NotCheckable, OutputFormat
+from checks.formats.output_format import NotCheckable, OutputFormat
 
 SQL = 'root ::= "SELECT " name (", " name)* " FROM " name\nname ::= [a-z]+'
 LARK = 'start: "a" | "b" rest\nrest: /[0-9]+/\n'
@@ -42,7 +42,7 @@ def test_a_grammar_that_cannot_be_read_is_not_checkable(grammar: object) -> None
 
 
 def test_a_hostile_grammar_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("checks.vllm_grammar.LIMIT_S", 0.5)
+    monkeypatch.setattr("checks.formats.grammar.LIMIT_S", 0.5)
     nested = 'root ::= (("a"{1,100}){1,100}){1,100}'
     with pytest.raises(NotCheckable, match="too long"):
         OutputFormat("grammar", nested).violation("a" * 2000)

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks.law import LARGEST_VOCABULARY, TopLists, law_of
-from checks.sampling import Sampling, obstacles, sampling_of
+from checks.sampled.distribution import LARGEST_VOCABULARY, TopLists, law_of
+from checks.sampled.sampling import Sampling, obstacles, sampling_of
 
 VOCABULARY = 12
 

@@ -5,7 +5,7 @@ from importlib.resources import files
 
 import pytest
 
-from checks.vllm_markers import tags
+from checks.vllm.markers import tags
 
 
 @pytest.mark.parametrize(
@@ -30,8 +30,8 @@ def test_tags(text: str, expected: set[str]) -> None:
 @pytest.mark.vllm
 def test_the_committed_list_is_current() -> None:
     pytest.importorskip("vllm")
-    from checks.vllm_markers import derive
-    from checks.vllm_names import vllm_version
+    from checks.vllm.markers import derive
+    from checks.vllm.names import vllm_version
 
     data = json.loads((files("checks") / "data" / "markers.json").read_text(encoding="utf-8"))
     if data["vllm"] != vllm_version():

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checks.drafting import Drafting
-from checks.ngram_steps import recompute
-from checks.steps import StepFacts, Steps, Unaligned
-from checks.vllm_ngram import ngram_proposer
+from checks.acceptance.drafting import Drafting
+from checks.acceptance.ngram_steps import recompute
+from checks.acceptance.steps import StepFacts, Steps, Unaligned
+from checks.vllm.ngram import ngram_proposer
 
 LOOKUP = Drafting("ngram", 3, 2, 2, 1000)
 

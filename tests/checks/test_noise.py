@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from checks.noise import explained_regret, measure_noise
+from checks.greedy.noise import explained_regret, measure_noise
 from checks.policy import Policy
 
 POLICY = Policy(calibration_tokens=10_000)

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from case_builder import call, chunk, judge, message, request, usage
 
-from checks.judge import judge_pair
+from checks.exact.judge import judge_pair
 from checks.pair import Pair, side_of_response
-from traces.reassembly import response_of_chunks
+from traces.wire.reassembly import response_of_chunks
 
 OK = {"message": message("ok"), "finish_reason": "stop"}
 TOOL = {"index": 0, **call()}

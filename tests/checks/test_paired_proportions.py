@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from checks.paired_proportions import (
+from checks.stats.paired_proportions import (
     PairedTable,
     exact_mcnemar,
     newcombe,

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from checks.findings import ERROR, PATHS_DIFFER
-from checks.paths import compare_fingerprints, compare_paths, compare_prompts
-from traces.observables import Observables
-from traces.path_facts import ModelFacts, PathFacts
+from checks.servers.paths import compare_fingerprints, compare_paths, compare_prompts
+from traces.journal.observables import Observables
+from traces.journal.path_facts import ModelFacts, PathFacts
 
 COMMAND = ("python", "-m", "vllm", "--model", "m", "--port", "8000", "--max-model-len", "16384")
 BASELINE = PathFacts(

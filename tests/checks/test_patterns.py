@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks import schema
-from checks.output_format import NotCheckable, OutputFormat
-from checks.patterns import PatternUnusable, found_in, matches
-from checks.schema import UnusableSchema
+from checks.formats import schema
+from checks.formats.output_format import NotCheckable, OutputFormat
+from checks.formats.patterns import PatternUnusable, found_in, matches
+from checks.formats.schema import UnusableSchema
 
 SLOW = r"^(a|aa)+$"
 TEXT = "a" * 60 + "!"

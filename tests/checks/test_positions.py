@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from checks.context_band import band_indices
-from checks.drafting import Drafting
-from checks.positions import DISTANCES, Boundaries, DraftPositions, join
-from checks.profile_sums import DIMENSIONS
-from checks.steps import StepFacts, Steps, reconcile
+from checks.acceptance.context_band import band_indices
+from checks.acceptance.drafting import Drafting
+from checks.acceptance.positions import DISTANCES, Boundaries, DraftPositions, join
+from checks.acceptance.profile_sums import DIMENSIONS
+from checks.acceptance.steps import StepFacts, Steps, reconcile
 from reports.schema import ENUMS, TABLE
 from traces.bands import BANDS, band_of
 from traces.boundaries.label import INDEX, LABELS

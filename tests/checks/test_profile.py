@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from checks.drafting import Drafting
-from checks.positions import join
-from checks.profile import MIN_COUNT, Cell, drift, profile, profile_rows
-from checks.profile_sums import ProfileSums
-from checks.session_interval import clustered, ratio
-from checks.steps import StepFacts, Steps, reconcile
+from checks.acceptance.drafting import Drafting
+from checks.acceptance.positions import join
+from checks.acceptance.profile import MIN_COUNT, Cell, drift, profile, profile_rows
+from checks.acceptance.profile_sums import ProfileSums
+from checks.acceptance.steps import StepFacts, Steps, reconcile
+from checks.stats.session_interval import clustered, ratio
 from traces.boundaries.label import INDEX
 from traces.boundaries.span import TokenLabels
 

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from checks.clustering import design_effect, intraclass_correlation
-from checks.rates import (
+from checks.greedy.rates import (
     RateTable,
     clopper_pearson,
     estimate,
@@ -15,8 +14,9 @@ from checks.rates import (
     mover_limits,
     poisson_limits,
 )
-from checks.sessions import calibration_half, hash_order, resampling_weights
-from checks.sign_flip import sign_flip
+from checks.stats.clustering import design_effect, intraclass_correlation
+from checks.stats.sessions import calibration_half, hash_order, resampling_weights
+from checks.stats.sign_flip import sign_flip
 
 
 def _table(x_c, n_c, x_a, n_a) -> RateTable:

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from checks.acceptance import compare_profiles
+from checks.acceptance.profile_row import ProfileRow
+from checks.acceptance.reference import compare_profiles
+from checks.acceptance.reference_run import compare_with_reference
 from checks.findings import Finding, NotJudged
-from checks.profile_row import ProfileRow
-from checks.reference_run import compare_with_reference
 from traces.boundaries.label import LABELS
 
 

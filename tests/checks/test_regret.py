@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks.argmax import not_argmax
-from checks.forks import bf16_grid, first_divergence, fork_at
-from checks.regret import listed_logprob, regret_at, scored_regrets, stream_regrets
-from checks.scored import ScoreError, scored_of
+from checks.tokens.argmax import not_argmax
+from checks.tokens.forks import bf16_grid, first_divergence, fork_at
+from checks.tokens.regret import listed_logprob, regret_at, scored_regrets, stream_regrets
+from checks.tokens.scored import ScoreError, scored_of
 from evidence.synthetic import response_of
-from traces.response import Token, TopLogprob
-from traces.score import Score
+from traces.journal.score import Score
+from traces.wire.response import Token, TopLogprob
 
 
 def _token(own: int, *listed: tuple[int, float]) -> Token:

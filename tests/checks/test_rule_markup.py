@@ -3,7 +3,7 @@
 import pytest
 from case_builder import call, chunk, codes, judge, message, request, streamed, token_stream, tokens
 
-from checks.markers import leaked, markers
+from checks.exact.markers import leaked, markers
 
 EOS = "<|im_end|>"
 

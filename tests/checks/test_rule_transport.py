@@ -5,9 +5,9 @@ import math
 import pytest
 from case_builder import chunk, codes, judge, message, request, streamed, token, tokens, usage
 
-from checks.judge import judge_pair
+from checks.exact.judge import judge_pair
 from checks.pair import Pair, side_of_response
-from traces.reassembly import response_of_chunks
+from traces.wire.reassembly import response_of_chunks
 
 OK = {"message": message("ok"), "finish_reason": "stop"}
 GOOD = streamed("ok")

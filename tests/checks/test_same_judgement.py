@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from checks.scenario import judge_scenario
-from traces.case import parse_case
+from checks.cases.judge import judge_scenario
+from traces.cases.case import parse_case
 
 Scenario = dict[str, Any]
 OWN = Path(__file__).with_name("by_hand.case.json")

@@ -6,9 +6,9 @@ from case_builder import TOOLS, request
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checks.judge import judge_pair
+from checks.exact.judge import judge_pair
 from checks.pair import pair_of_responses
-from traces.reassembly import response_of_chunks
+from traces.wire.reassembly import response_of_chunks
 
 long = "a" * 40
 text = st.sampled_from(

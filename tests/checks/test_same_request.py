@@ -2,7 +2,7 @@
 
 import pytest
 
-from checks.same_request import compare_requests
+from checks.servers.same_request import compare_requests
 
 ASKED = {"model": "a", "temperature": 0, "messages": [{"role": "user", "content": "hi"}]}
 

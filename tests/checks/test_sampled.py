@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from checks.draft_acceptance import draft_count
-from checks.e_process import e_value, increments
-from checks.holm import holm
-from checks.law import law_of
-from checks.pit import pit, pit_draws, smooth_test
 from checks.policy import Policy
-from checks.sampled import judge_sampled
-from checks.sampled_turn import SampledTurn, listed_tokens, top_lists
-from checks.sampling import Sampling
-from checks.surprisal import martingale_z, surprisal_of, tokens_for_equivalence
-from checks.tail_count import TailCount, tail_count
+from checks.sampled.distribution import law_of
+from checks.sampled.draft_acceptance import draft_count
+from checks.sampled.e_process import e_value, increments
+from checks.sampled.judge import judge_sampled
+from checks.sampled.pit import pit, pit_draws, smooth_test
+from checks.sampled.sampling import Sampling
+from checks.sampled.surprisal import martingale_z, surprisal_of, tokens_for_equivalence
+from checks.sampled.tail_count import TailCount, tail_count
+from checks.sampled.turn import SampledTurn, listed_tokens, top_lists
+from checks.stats.holm import holm
 from evidence.sampled_faults import (
     LISTED,
     contexts,
@@ -25,7 +25,7 @@ from evidence.sampled_faults import (
     tempered,
     wrong_residual,
 )
-from traces.score import Score
+from traces.journal.score import Score
 
 SEEDS = 200
 PLAIN = Sampling(1.0)

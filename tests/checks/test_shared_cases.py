@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from case_builder import request, streamed
 
+from checks.cases.judge import judge_case
 from checks.findings import CODES
-from checks.scenario import judge_case
-from traces.case import parse_case, read_case
+from traces.cases.case import parse_case, read_case
 from traces.errors import InputError
 
 

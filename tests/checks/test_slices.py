@@ -6,19 +6,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from checks.behaviour import PairedOutcome
-from checks.equivalence import judge_measured
+from checks.acceptance.profile_sums import Sums
+from checks.calls.behaviour import PairedOutcome
 from checks.findings import Finding
-from checks.greedy_judgement import GreedyJudgement
-from checks.greedy_turn import GreedyTurn, TurnRegrets
+from checks.greedy.judge import judge_measured
+from checks.greedy.judgement import GreedyJudgement
+from checks.greedy.rates import RateTable, excess_p, mover_limits
+from checks.greedy.turn import GreedyTurn, TurnRegrets
 from checks.policy import Policy
-from checks.profile_sums import Sums
-from checks.rates import RateTable, excess_p, mover_limits
-from checks.regret import Regrets
-from checks.sign_flip import integer_sign_flip, sign_flip
-from checks.slice_acceptance import compare_slices
-from checks.slice_judgement import SliceJudgement, judge_slices, slice_findings
-from checks.slices import TurnId, turns_by_slice
+from checks.slices.acceptance import compare_slices
+from checks.slices.judge import SliceJudgement, judge_slices, slice_findings
+from checks.slices.slices import TurnId, turns_by_slice
+from checks.stats.sign_flip import integer_sign_flip, sign_flip
+from checks.tokens.regret import Regrets
 from evidence.synthetic import response_of
 
 POLICY = Policy()

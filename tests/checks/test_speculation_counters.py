@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from checks.speculation_counters import judge_speculation
-from traces.response import Speculation
+from checks.acceptance.speculation_counters import judge_speculation
+from traces.wire.response import Speculation
 
 COUNTERS = {
     "num_spec_steps": 2,

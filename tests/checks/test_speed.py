@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from checks.recurrence import recurrence
-from checks.speed import SpeedPair, break_even, compare_speed, merged_share, saturation
+from checks.servers.speed import SpeedPair, break_even, compare_speed, merged_share, saturation
+from checks.tokens.recurrence import recurrence
 from evidence.synthetic import SyntheticModel, response_of
-from traces.response import Chunk, Response, Token, Usage
+from traces.wire.response import Chunk, Response, Token, Usage
 
 
 def _stream(first_ms: float, step_ms: float, tokens: int, per_chunk: int = 1) -> Response:

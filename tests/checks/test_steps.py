@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checks.drafting import Drafting
-from checks.steps import StepFacts, Steps, Unaligned, reconcile, step_facts
-from traces.response import Chunk, Response, Speculation, Usage
+from checks.acceptance.drafting import Drafting
+from checks.acceptance.steps import StepFacts, Steps, Unaligned, reconcile, step_facts
+from traces.wire.response import Chunk, Response, Speculation, Usage
 
 EAGLE = Drafting("eagle3", 3)
 NGRAM = Drafting("ngram", 3, 2, 4)

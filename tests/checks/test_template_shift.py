@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from checks.drafting import Drafting
-from checks.positions import join
-from checks.profile_sums import ProfileSums
-from checks.steps import StepFacts, Steps, reconcile
-from checks.template_shift import Shift, compare_templates
+from checks.acceptance.drafting import Drafting
+from checks.acceptance.positions import join
+from checks.acceptance.profile_sums import ProfileSums
+from checks.acceptance.steps import StepFacts, Steps, reconcile
+from checks.acceptance.template_shift import Shift, compare_templates
 from traces.boundaries.label import INDEX
 from traces.boundaries.span import TokenLabels
 

@@ -5,8 +5,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from checks.pair import Message
-from checks.text_fork import TextFork, near_tie_in_text
-from traces.response import Response, Token, ToolCall, TopLogprob
+from checks.tokens.text_fork import TextFork, near_tie_in_text
+from traces.wire.response import Response, Token, ToolCall, TopLogprob
 
 BOUND = 1.0
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from checks.equivalence import judge_greedy
-from checks.greedy_turn import GreedyTurn, measure_turn
-from checks.heavy_tails import heavy_tails
+from checks.greedy.heavy_tails import heavy_tails
+from checks.greedy.judge import judge_greedy
+from checks.greedy.turn import GreedyTurn, measure_turn
 from checks.policy import Policy
 from evidence.synthetic import SyntheticModel, gaussian, greedy_pool, scored
 

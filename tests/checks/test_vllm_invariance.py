@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 
 pytest.importorskip("vllm")
 
-from checks.cuts import one_by_one
-from checks.scenario import judge_case
-from checks.split_fitness import FIT, fitness
-from checks.split_judgement import SplitJudgement, judge_given
-from checks.split_samples import TOOLS
-from checks.tool_markup import FORMATS, CallToWrite
-from checks.vllm_cuts import judge_cuts, tokenizer_named
-from checks.vllm_parsers import ParserUnderTest
-from traces.case import read_case
+from checks.cases.judge import judge_case
+from checks.splits.cuts import one_by_one
+from checks.splits.fitness import FIT, fitness
+from checks.splits.judge import SplitJudgement, judge_given
+from checks.splits.markup import FORMATS, CallToWrite
+from checks.splits.samples import TOOLS
+from checks.vllm.cuts import judge_cuts, tokenizer_named
+from checks.vllm.parsers import ParserUnderTest
+from traces.cases.case import read_case
 
 pytestmark = pytest.mark.vllm
 

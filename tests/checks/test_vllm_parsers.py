@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 
 pytest.importorskip("vllm")
 
-from checks.cuts import one_by_one, random_cuts
-from checks.scenario import judge_case
-from checks.split_judgement import judge_splits
-from checks.split_samples import SAMPLES, TOOLS, samples_for
-from checks.tool_markup import FORMATS, UNWRITTEN, CallToWrite
-from checks.vllm_cuts import judge_cuts, tokenizer_named
-from checks.vllm_names import reasoning_parser_names, tool_parser_names
-from checks.vllm_parsers import ParserUnavailable, ParserUnderTest
-from traces.case import parse_case
+from checks.cases.judge import judge_case
+from checks.splits.cuts import one_by_one, random_cuts
+from checks.splits.judge import judge_splits
+from checks.splits.markup import FORMATS, UNWRITTEN, CallToWrite
+from checks.splits.samples import SAMPLES, TOOLS, samples_for
+from checks.vllm.cuts import judge_cuts, tokenizer_named
+from checks.vllm.names import reasoning_parser_names, tool_parser_names
+from checks.vllm.parsers import ParserUnavailable, ParserUnderTest
+from traces.cases.case import parse_case
 from traces.errors import InputError
 
 pytestmark = pytest.mark.vllm

@@ -8,8 +8,8 @@ import pytest
 from pydantic import BaseModel
 
 from checks.policy import Policy
-from draftgate.config import ArmSection, Config
-from draftgate.config_reference import KINDS, reference
+from draftgate.config.config import ArmSection, Config
+from draftgate.config.reference import KINDS, reference
 
 ROOMS = ("traces", "replay", "checks", "reports", "draftgate")
 

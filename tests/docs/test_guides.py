@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from checks.paired_proportions import pairs_for_margin, zero_discordant_bound
-from checks.paths import compare_paths
+from checks.greedy.rates import poisson_limits
 from checks.policy import Policy
 from checks.power import detectable_acceptance_shift
-from checks.rates import poisson_limits
-from checks.surprisal import tokens_for_equivalence
-from draftgate.config_file import parse_config
+from checks.sampled.surprisal import tokens_for_equivalence
+from checks.servers.paths import compare_paths
+from checks.stats.paired_proportions import pairs_for_margin, zero_discordant_bound
+from draftgate.config.file import parse_config
 from replay.command import DRAFTING_FLAG, OBSERVING_FLAGS
 from traces.errors import ConfigError
-from traces.path_facts import PathFacts
-from traces.vllm_flags import parse_flags
+from traces.journal.path_facts import PathFacts
+from traces.journal.vllm_flags import parse_flags
 
 LAUNCHED = {
     "server": {"model": "m"},

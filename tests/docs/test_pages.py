@@ -8,7 +8,7 @@ import click
 import pytest
 
 from draftgate.cli import VERBS, group
-from draftgate.command_reference import reference
+from draftgate.commands.reference import reference
 
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 BLOCK = re.compile(r"```(?:console|bash|shell|sh|yaml)\n(.*?)```", re.S)

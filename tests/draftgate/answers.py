@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from draftgate.testing import Answer, BothPaths
-from traces.reassembly import response_of_chunks
+from traces.wire.reassembly import response_of_chunks
 
 TOOL = {
     "type": "function",

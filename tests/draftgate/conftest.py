@@ -10,8 +10,8 @@ from paper_model import Vocabulary
 from paper_server import Faults, PaperServer, served
 from recorded import write_sessions
 
-from draftgate.config import Config, ReferenceSection
-from draftgate.config_file import parse_config
+from draftgate.config.config import Config, ReferenceSection
+from draftgate.config.file import parse_config
 from draftgate.progress import SilentReporter
 from draftgate.run.gate import run_gate
 from draftgate.run.outcome import GateOutcome

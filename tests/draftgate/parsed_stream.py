@@ -4,8 +4,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from checks.split_samples import TOOLS
-from traces.capture import Capture, CaptureKey
+from checks.splits.samples import TOOLS
+from traces.journal.capture import Capture, CaptureKey
 
 ASKED = {"messages": [{"role": "user", "content": "go"}], "tools": TOOLS, "temperature": 0}
 
@@ -21,8 +21,8 @@ def capture(
     request: Mapping[str, Any] = ASKED,
 ) -> Capture:
     """What a server sends for `text`: `step` tokens per delta, each through vLLM's own parser."""
-    from checks.vllm_cuts import tokenizer_named
-    from checks.vllm_parsers import ParserUnderTest
+    from checks.vllm.cuts import tokenizer_named
+    from checks.vllm.parsers import ParserUnderTest
 
     tokenizer = tokenizer_named("built-in")
     under_test = ParserUnderTest(*parsers, tokenizer, request=request)

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from checks.advice import SliceCounts, StepTimes, predictions
-from checks.recommendation import recommend
-from checks.session_interval import not_available
+from checks.acceptance.advice import SliceCounts, StepTimes, predictions
+from checks.acceptance.recommendation import recommend
+from checks.stats.session_interval import not_available
 from draftgate.advising import Advice
 from draftgate.cli import run
-from reports.records import RunTables
-from reports.store import Store
+from reports.store.records import RunTables
+from reports.store.store import Store
 
 ACCEPTED = [2] * 30 + [1] * 15 + [0] * 15
 """60 steps of k = 2: c_0 = 45/60, c_1 = 30/45, acceptance length 1 + 0.75 + 0.5 = 2.25."""

@@ -12,7 +12,7 @@ from paper_server import Faults, PaperServer
 from paper_stream import Stream
 from recorded import write_sessions
 
-from draftgate.config import ArmSection, Config
+from draftgate.config.config import ArmSection, Config
 from draftgate.progress import SilentReporter
 from draftgate.run.arms import Arm, further_arms
 from draftgate.run.evidence import Exchange
@@ -22,12 +22,12 @@ from draftgate.run.offline import judge_journals
 from draftgate.run.outcome import GateOutcome
 from draftgate.run.reruns import in_flight_beside
 from replay.job import Job
-from reports.query import answer
-from reports.store import Store
-from traces.capture import CaptureKey
+from reports.sql.query import answer
+from reports.store.store import Store
 from traces.errors import ServerError
-from traces.journal import JournalReader
-from traces.reassembly import response_of_chunks
+from traces.journal.capture import CaptureKey
+from traces.journal.journal import JournalReader
+from traces.wire.reassembly import response_of_chunks
 
 Request = dict[str, Any]
 Edit = Callable[[Stream, Request], None]

@@ -17,7 +17,7 @@ from recorded import write_sessions
 from draftgate.progress import SilentReporter
 from draftgate.run.gate import run_gate
 from draftgate.run.outcome import GateOutcome
-from reports.store import Store
+from reports.store.store import Store
 from traces.errors import ServerError
 
 Request = dict[str, Any]

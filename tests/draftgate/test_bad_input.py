@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from draftgate.cli import run
-from traces.capture import Capture, CaptureKey
-from traces.journal import JournalWriter, journal_path
+from traces.journal.capture import Capture, CaptureKey
+from traces.journal.journal import JournalWriter, journal_path
 
 Printed = pytest.CaptureFixture[str]
 

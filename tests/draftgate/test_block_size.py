@@ -4,8 +4,8 @@ import pytest
 
 from draftgate.run.evidence import Evidence, Exchange
 from draftgate.run.setup import seen_block_size
-from traces.capture import CaptureKey
-from traces.reassembly import response_of_chunks
+from traces.journal.capture import CaptureKey
+from traces.wire.reassembly import response_of_chunks
 
 
 def exchange(turn: str, cached: int | None) -> Exchange:

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from checks.findings import CODES
 from draftgate.cli import run
-from draftgate.config_file import read_config
-from draftgate.config_source import config_of
-from draftgate.json_fit import unfit_for_json
+from draftgate.config.file import read_config
+from draftgate.config.json_fit import unfit_for_json
+from draftgate.config.source import config_of
 from traces.errors import ConfigError
 
 GOOD = """

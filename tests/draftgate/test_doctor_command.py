@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from draftgate.cli import run
-from draftgate.doctor import Check
-from draftgate.vllm_import import Imported
+from draftgate.machine.doctor import Check
+from draftgate.machine.vllm_import import Imported
 
 Capture = pytest.CaptureFixture[str]
 
@@ -30,7 +30,9 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def no_import(monkeypatch: pytest.MonkeyPatch) -> None:
     """Importing vLLM takes 10 s; once for all these tests is enough."""
-    monkeypatch.setattr("draftgate.doctor._vllm", lambda: Check("vllm", "warn", "not asked"))
+    monkeypatch.setattr(
+        "draftgate.machine.doctor._vllm", lambda: Check("vllm", "warn", "not asked")
+    )
 
 
 def test_this_machine_is_ready(capsys: Capture) -> None:
@@ -134,7 +136,9 @@ def test_without_vllm_here_nothing_can_be_launched(
             "[candidate]", f'env = {{ PYTHONPATH = "{stand_in}" }}\n[candidate]'
         )
     )
-    monkeypatch.setattr("draftgate.doctor.import_vllm", lambda *a: Imported("vLLM as found there"))
+    monkeypatch.setattr(
+        "draftgate.machine.doctor.import_vllm", lambda *a: Imported("vLLM as found there")
+    )
     assert checks(capsys)["server.python"]["state"] == "ok"
 
 
@@ -142,7 +146,7 @@ def test_without_vllm_here_nothing_can_be_launched(
 def test_a_shadowed_package_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
-    from draftgate import doctor
+    from draftgate.machine import doctor
 
     monkeypatch.setattr(doctor, "ROOMS", ("json",))
     assert run(["doctor"]) == 2

@@ -12,7 +12,7 @@ pytest.importorskip("torch", reason="the scripts make weights")
 from checks.controls.duplicate import DUPLICATE
 from checks.controls.finish import FINISH
 from checks.controls.tail import ARGUMENT_TAIL, TEXT_TAIL
-from draftgate.config_file import read_config
+from draftgate.config.file import read_config
 from draftgate.progress import SilentReporter
 from draftgate.run.gate import run_gate
 from draftgate.run.outcome import GateOutcome
@@ -28,7 +28,7 @@ from evidence import (
 )
 from evidence.results import HEAD, keep, result_of, shown
 from replay.command import ServerSpec
-from traces.importer import import_files
+from traces.importing.importer import import_files
 
 
 @pytest.fixture(scope="module")

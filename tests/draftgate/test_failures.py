@@ -18,7 +18,7 @@ def _raises(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
     def fail() -> None:
         raise error
 
-    monkeypatch.setattr("draftgate.doctor.machine_checks", fail)
+    monkeypatch.setattr("draftgate.machine.doctor.machine_checks", fail)
 
 
 UNEXPECTED = [

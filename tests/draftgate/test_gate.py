@@ -8,7 +8,7 @@ from paper_model import ALTERNATIVES
 from paper_server import Faults
 from paper_stream import Stream
 
-from reports.store import Store
+from reports.store.store import Store
 from traces.errors import StoreError
 
 Request = dict[str, Any]

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from draftgate.cli import run as run_cli
-from draftgate.config_file import read_config
+from draftgate.config.file import read_config
 from draftgate.progress import SilentReporter
 from draftgate.run.evidence import PATHS
 from draftgate.run.folder import RunFolder
 from draftgate.run.gate import run_gate
 from draftgate.run.outcome import GateOutcome
 from draftgate.run.paths import open_paths
-from reports.store import Store
-from traces.journal import JournalReader, JournalWriter
+from reports.store.store import Store
+from traces.journal.journal import JournalReader, JournalWriter
 
 pytest.importorskip("vllm", reason="vLLM is not installed")
 pytestmark = [pytest.mark.vllm, pytest.mark.slow]
@@ -124,7 +124,7 @@ def test_tool_calls_parse_and_are_known(outcome: GateOutcome) -> None:
 def test_one_event_carries_several_tokens(outcome: GateOutcome) -> None:
     """Speculation really changes the cuts a streaming parser sees."""
     journal = RunFolder(outcome.folder).journal("candidate", "main")
-    from traces.reassembly import response_of
+    from traces.wire.reassembly import response_of
 
     most = max(
         chunk.token_ids or 0

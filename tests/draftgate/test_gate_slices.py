@@ -14,8 +14,8 @@ from recorded import write_sessions
 from draftgate.progress import SilentReporter
 from draftgate.run.gate import run_gate
 from draftgate.run.outcome import GateOutcome
-from reports.query import answer
-from reports.store import Store
+from reports.sql.query import answer
+from reports.store.store import Store
 
 
 def write_tagged(file: Path, sessions: int, turns: int) -> None:

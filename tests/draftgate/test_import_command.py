@@ -10,7 +10,7 @@ import pytest
 from recorded import write_sessions
 
 from draftgate.cli import run
-from traces.session_file import read_sessions
+from traces.session.file import read_sessions
 
 CHAT = {
     "messages": [

@@ -16,11 +16,11 @@ from paper_server import Faults
 from recorded import write_sessions
 
 from draftgate.cli import run
-from draftgate.config import Config
-from draftgate.config_file import read_config
-from draftgate.doctor import Check
+from draftgate.config.config import Config
+from draftgate.config.file import read_config
 from draftgate.init.toml_value import toml_value
 from draftgate.init.wanted import Wanted
+from draftgate.machine.doctor import Check
 
 Capture = pytest.CaptureFixture[str]
 
@@ -29,7 +29,9 @@ Capture = pytest.CaptureFixture[str]
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Sessions in the current folder; what `doctor` says of vLLM is tested with `doctor`."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("draftgate.doctor._vllm", lambda: Check("vllm", "ok", "as installed"))
+    monkeypatch.setattr(
+        "draftgate.machine.doctor._vllm", lambda: Check("vllm", "ok", "as installed")
+    )
     write_sessions(tmp_path / "sessions.jsonl", 3, 2)
     return tmp_path
 

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from draftgate.cli import run
-from draftgate.config_file import read_config
+from draftgate.config.file import read_config
 from draftgate.init.endpoints import SeenPaths, SeenServer
 from draftgate.init.parsers import Known, known_parsers
 from draftgate.init.recordings import SeenSessions
 from draftgate.init.wanted import Wanted
-from traces.path_facts import ModelFacts, PathFacts
+from traces.journal.path_facts import ModelFacts, PathFacts
 
 URL = "http://b:8000"
 CALLS = SeenSessions(sessions=1, turns=2, replayable=2, tool_calls=2)

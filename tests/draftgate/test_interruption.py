@@ -167,7 +167,7 @@ def test_ctrl_c_before_a_run_has_begun_is_an_object_too(
     def pressed(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("draftgate.doctor.machine_checks", pressed)
+    monkeypatch.setattr("draftgate.machine.doctor.machine_checks", pressed)
     assert run(["doctor", "--json"]) == 130
     out, err = capsys.readouterr()
     assert json.loads(out) == {"error": "interrupted", "fix": ""}

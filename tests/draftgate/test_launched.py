@@ -9,15 +9,15 @@ import pytest
 from conftest import LENIENT, K
 from recorded import write_sessions
 
-from draftgate.config_file import parse_config
+from draftgate.config.file import parse_config
 from draftgate.progress import SilentReporter
 from draftgate.run.folder import RunFolder
 from draftgate.run.gate import run_gate
 from draftgate.run.outcome import GateOutcome
-from reports.store import Store
+from reports.store.store import Store
 from traces.errors import ServerError
-from traces.journal import JournalReader
-from traces.reassembly import response_of
+from traces.journal.journal import JournalReader
+from traces.wire.reassembly import response_of
 
 STAND_IN = Path(__file__).parent / "stand_in"
 SMALL = {"name": "crowded", "small_kv": True, "concurrency": 4, "share": 1.0}

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from checks.alignment import align
-from checks.drafting import Drafting
-from checks.speculation_counters import judge_speculation
-from checks.steps import Steps
-from draftgate.config import Config
-from draftgate.config_file import parse_config
+from checks.acceptance.alignment import align
+from checks.acceptance.drafting import Drafting
+from checks.acceptance.speculation_counters import judge_speculation
+from checks.acceptance.steps import Steps
+from draftgate.config.config import Config
+from draftgate.config.file import parse_config
 from draftgate.run.evidence import Evidence, Exchange, add_journal
 from draftgate.run.offline import judge_journals
 from draftgate.run.paths import server_spec

@@ -15,7 +15,7 @@ from draftgate.run.evidence import Evidence
 from draftgate.run.gate import run_gate
 from draftgate.run.offline import judge_journals
 from draftgate.run.strays import lone_arm_notes
-from traces.journal import JournalReader, JournalWriter
+from traces.journal.journal import JournalReader, JournalWriter
 
 
 def lost_calls(stream: Stream, request: dict) -> None:

@@ -12,7 +12,7 @@ from test_api import CONFIG
 
 from draftgate.cli import run
 from draftgate.run.folder import RunFolder
-from reports.store import Store
+from reports.store.store import Store
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "reports"))
 from synthetic_run import synthetic_run

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 from parsed_stream import capture
 
-from checks.parse_result import ParseResult
-from checks.split_judgement import judge_splits
-from checks.split_samples import samples_for
-from checks.tool_markup import FORMATS, CallToWrite
+from checks.splits.judge import judge_splits
+from checks.splits.markup import FORMATS, CallToWrite
+from checks.splits.parse_result import ParseResult
+from checks.splits.samples import samples_for
 from draftgate.cli import run
-from draftgate.parser_check import CheckedParser, CheckedText
-from draftgate.parser_output import lines_of
-from reports.parser_matrix import render_matrix
-from traces.journal import JournalWriter, journal_path
+from draftgate.parsers.check import CheckedParser, CheckedText
+from draftgate.parsers.output import lines_of
+from reports.formats.parser_matrix import render_matrix
+from traces.journal.journal import JournalWriter, journal_path
 
 PIECES = ("a", "<c>", "x", "</c>", "\n")
 

@@ -8,18 +8,18 @@ from conftest import K, paper_config, paper_paths
 from paper_server import Faults
 from paper_stream import Stream
 
-from draftgate.config import ArmSection, Config
-from draftgate.config_file import parse_config
+from draftgate.config.config import ArmSection, Config
+from draftgate.config.file import parse_config
 from draftgate.progress import SilentReporter
 from draftgate.run.folder import RunFolder
 from draftgate.run.gate import run_gate
 from draftgate.run.offline import judge_journals
 from draftgate.run.outcome import GateOutcome
-from reports.query import answer
-from reports.store import Store
+from reports.sql.query import answer
+from reports.store.store import Store
 from traces.errors import ConfigError
-from traces.journal import JournalReader
-from traces.perturbation import DATE_LINE
+from traces.journal.journal import JournalReader
+from traces.session.perturbation import DATE_LINE
 
 DATED = {"name": "dated", "perturb": ["date_line"], "share": 0.5}
 TOLD_BY_USER = {"name": "by-user", "perturb": ["system_as_user", "tools_reversed"], "share": 0.5}

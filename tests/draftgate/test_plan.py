@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from recorded import write_sessions
 
-from draftgate.config import Config
+from draftgate.config.config import Config
 from draftgate.run.plan import CAP_REASON, make_plan
 from traces.errors import InputError
 

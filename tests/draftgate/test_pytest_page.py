@@ -12,7 +12,7 @@ from paper_server import Faults
 from paper_stream import Stream
 from recorded import write_sessions
 
-import reports.terminal  # noqa: F401  (so that suites run inside this process find them)
+import reports.formats.terminal  # noqa: F401  (so that suites run inside this process find them)
 from draftgate.progress import SilentReporter
 from draftgate.run.gate import run_gate
 

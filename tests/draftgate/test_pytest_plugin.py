@@ -16,13 +16,13 @@ from paper_stream import Stream
 from recorded import write_sessions
 
 # Imported here so that suites run inside this process find them: some cannot be imported twice.
-from checks.split_judgement import judge_given  # noqa: F401
+from checks.splits.judge import judge_given  # noqa: F401
 from draftgate.progress import SilentReporter
 from draftgate.pytest_plugin.settings import OPTIONS
 from draftgate.run.gate import run_gate
 from draftgate.testing.differences import differences  # noqa: F401
 from traces.errors import Interrupted
-from traces.journal import JournalReader, JournalWriter
+from traces.journal.journal import JournalReader, JournalWriter
 
 SECRET = "sk-ant-" + "api03-Zq1Xw2Ec3Rv4Tb5Yn6Um7Ik8Ol9Pa0Sd"
 

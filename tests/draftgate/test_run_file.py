@@ -11,8 +11,8 @@ from conftest import K, paper_config, paper_paths
 from paper_server import Faults
 from recorded import write_sessions
 
-from draftgate.config import Config
-from draftgate.config_file import parse_config
+from draftgate.config.config import Config
+from draftgate.config.file import parse_config
 from draftgate.progress import SilentReporter
 from draftgate.run.folder import RunFolder
 from draftgate.run.gate import run_gate
@@ -28,7 +28,7 @@ from draftgate.run.run_file import (
     write_run,
 )
 from traces.errors import ConfigError, InputError, ServerError
-from traces.journal import JournalReader, JournalWriter
+from traces.journal.journal import JournalReader, JournalWriter
 
 
 @pytest.fixture(autouse=True)

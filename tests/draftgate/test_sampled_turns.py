@@ -1,14 +1,14 @@
 """Sampled turns of a run: what was drafted in place of each token is known where it can be."""
 
-from checks.drafting import Drafting
-from checks.ngram_steps import recompute
-from checks.steps import StepFacts, Unaligned
+from checks.acceptance.drafting import Drafting
+from checks.acceptance.ngram_steps import recompute
+from checks.acceptance.steps import StepFacts, Unaligned
 from draftgate.run.evidence import Evidence, Exchange
 from draftgate.run.reading import Reading
 from draftgate.run.sampled import sampled_turns
 from draftgate.run.turns import Answers
 from evidence.pool import EMPTY
-from traces.capture import CaptureKey
+from traces.journal.capture import CaptureKey
 
 TURN = ("s", "t")
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from draftgate.import_failure import explained
-from draftgate.shadowing import shadows, sharers
+from draftgate.machine.import_failure import explained
+from draftgate.machine.shadowing import shadows, sharers
 
 ROOT = Path(__file__).parents[2]
 

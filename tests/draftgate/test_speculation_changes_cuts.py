@@ -17,9 +17,9 @@ from replay.command import ServerSpec
 from replay.job import Job
 from replay.request import gate_request
 from replay.server import Server
-from traces.journal import JournalReader
-from traces.reassembly import response_of
-from traces.response import Response
+from traces.journal.journal import JournalReader
+from traces.wire.reassembly import response_of
+from traces.wire.response import Response
 
 pytestmark = [
     pytest.mark.vllm,
@@ -99,8 +99,8 @@ def test_deltas_carry_several_tokens(responses: list[Response]) -> None:
 
 
 def test_the_same_ids_one_by_one_parse_the_same(responses: list[Response], target: Path) -> None:
-    from checks.cuts import one_by_one
-    from checks.vllm_parsers import ParserUnderTest, load_tokenizer
+    from checks.splits.cuts import one_by_one
+    from checks.vllm.parsers import ParserUnderTest, load_tokenizer
 
     parser = ParserUnderTest("hermes", None, load_tokenizer(str(target)), [TOOL])
     for response in responses:

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from parsed_stream import capture
 
-from checks.tool_markup import FORMATS, CallToWrite
+from checks.splits.markup import FORMATS, CallToWrite
 from draftgate.cli import run
-from draftgate.config import Config
-from draftgate.config_file import parse_config
+from draftgate.config.config import Config
+from draftgate.config.file import parse_config
 from draftgate.run import split_cutter
 from draftgate.run.cases import write_cases
 from draftgate.run.evidence import Exchange, TurnId, exchange_of
@@ -20,8 +20,8 @@ from draftgate.run.pairs import LivePair
 from draftgate.run.served_parsers import ServedParsers, served_parsers
 from draftgate.run.split_run import SplitRun
 from draftgate.run.splits import judge_split_invariance
-from traces.capture import Capture
-from traces.path_facts import ModelFacts, PathFacts
+from traces.journal.capture import Capture
+from traces.journal.path_facts import ModelFacts, PathFacts
 
 READ = CallToWrite("read_file", {"path": "src/a.py", "lines": 12})
 WRITE = CallToWrite("write_file", {"path": "b.md", "content": "if x < 3:\n    print('é✅')\n"})
@@ -232,7 +232,7 @@ def test_a_vllm_that_cannot_be_imported_is_said(monkeypatch: pytest.MonkeyPatch)
     def broken(name: str) -> None:
         raise ImportError("libcudart.so.13: cannot open shared object file")
 
-    monkeypatch.setattr("checks.vllm_names.vllm_version", lambda: broken("vllm"))
+    monkeypatch.setattr("checks.vllm.names.vllm_version", lambda: broken("vllm"))
     outputs = exchanges(capture("t0", calls("hermes", READ), ("hermes", None)))
     served = ServedParsers("hermes", None, "built-in", "0.32.0")
     done = judge_split_invariance(outputs, {}, served, K, seed=0)

@@ -7,11 +7,11 @@ import pytest
 from conftest import Gate, K
 from paper_server import Faults
 
-from checks import stream
+from checks.exact import stream
 from draftgate.run.folder import RunFolder
 from draftgate.run.offline import judge_journals
 from draftgate.run.outcome import GateOutcome
-from reports.store import Store
+from reports.store.store import Store
 
 STALL_S = 1.0
 Stalls = Callable[[dict[str, Any]], float]

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from draftgate.cli import run
-from reports.store import Store
+from reports.store.store import Store
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "reports"))
 from synthetic_run import synthetic_run
@@ -158,7 +158,7 @@ def test_a_store_that_is_being_written_is_waited_for(
         assert other.stdout is not None
         other.stdout.readline()
         ticks = itertools.count(step=20)
-        monkeypatch.setattr("reports.connection.time.monotonic", lambda: float(next(ticks)))
+        monkeypatch.setattr("reports.store.connection.time.monotonic", lambda: float(next(ticks)))
         assert run(["query", "verdicts", "--db", str(file)]) == 2
         err = capsys.readouterr().err
         assert "another program has it open" in err

@@ -26,8 +26,8 @@ from draftgate.testing import (
 from draftgate.testing.both_paths import BothPaths
 from draftgate.testing.masking import SHORTEST, Mask
 from draftgate.testing.pieces import pieces_of
-from traces.case import CaseScenario
-from traces.response import Usage
+from traces.cases.case import CaseScenario
+from traces.wire.response import Usage
 
 A, B, C = (1, "a", -0.1), (2, " b", -0.2), (3, " c", -0.15)
 

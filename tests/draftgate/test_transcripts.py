@@ -22,8 +22,8 @@ from recorded import write_sessions
 from test_api import CASE, CONFIG
 
 from draftgate.cli import VERBS, run
-from draftgate.doctor import Check
-from reports.store import Store
+from draftgate.machine.doctor import Check
+from reports.store.store import Store
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "reports"))
 from synthetic_run import synthetic_run
@@ -70,7 +70,7 @@ def test_transcript(
         monkeypatch.setitem(sys.modules, "vllm", None)
     if verb == "doctor":
         found = Check("vllm", "ok", "as installed")  # importing it takes 20 s
-        monkeypatch.setattr("draftgate.doctor._vllm", lambda: found)
+        monkeypatch.setattr("draftgate.machine.doctor._vllm", lambda: found)
     for words, lines, code in commands(verb):
         ended = run(shlex.split(words))
         out, err = capsys.readouterr()

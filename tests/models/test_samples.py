@@ -3,7 +3,7 @@
 from collections import Counter
 
 from models import samples
-from traces.importer import import_files
+from traces.importing.importer import import_files
 
 
 def test_committed_samples_are_what_the_generator_writes():

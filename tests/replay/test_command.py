@@ -8,7 +8,7 @@ import pytest
 from replay.command import ServerSpec, server_command
 from replay.cpus import cpu_shares
 from traces.errors import ConfigError
-from traces.vllm_flags import parse_flags, without_secrets
+from traces.journal.vllm_flags import parse_flags, without_secrets
 
 SPEC = ServerSpec("baseline", "models/target", flags=("--max-model-len", "16384"))
 DRAFTER = {"method": "eagle3", "model": "models/drafter", "num_speculative_tokens": 3}

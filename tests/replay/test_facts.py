@@ -15,8 +15,8 @@ from replay.facts import gather_facts
 from replay.port import free_port
 from replay.probes import MARKUPS, parser_probe
 from traces.errors import ServerError
-from traces.observables import Observables
-from traces.path_facts import ModelFacts, PathFacts
+from traces.journal.observables import Observables
+from traces.journal.path_facts import ModelFacts, PathFacts
 
 METRICS = """vllm:cache_config_info{block_size="128",cache_dtype="auto",engine="0"} 1.0
 vllm:spec_decode_num_drafts_total{engine="0"} 0.0

@@ -10,7 +10,7 @@ from scripted_server import Answer, Seen, scripted
 from test_arm import jobs, plan
 
 from replay.arm import run_arm
-from traces.journal import JournalReader
+from traces.journal.journal import JournalReader
 
 RUN = """
 import asyncio, sys

@@ -11,7 +11,7 @@ from toy_model import END, VOCABULARY, answer, greedy, logprobs
 
 from replay.scorer import ScorerPlan, score_all
 from replay.scorer_plan import Method
-from traces.score import Score, ScoreRequest
+from traces.journal.score import Score, ScoreRequest
 
 PROMPT = (3, 1, 4, 1, 5)
 

@@ -18,7 +18,7 @@ from replay.score_answer import EntryScanner
 from replay.score_file import read_scores
 from replay.scorer import ScorerPlan, score_all
 from traces.errors import InputError, ServerError
-from traces.score import Score, ScoreRequest
+from traces.journal.score import Score, ScoreRequest
 
 REQUEST = ScoreRequest(prompt=(5, 6, 7), continuation=(8, 9))
 

@@ -5,7 +5,7 @@ import pytest
 from replay.command import ServerSpec
 from replay.small_kv import with_small_kv
 from traces.errors import ConfigError
-from traces.vllm_flags import parse_flags
+from traces.journal.vllm_flags import parse_flags
 
 SPEC = ServerSpec(
     "candidate", "m", flags=("--max-model-len", "16384", "--dtype", "float32", "--enforce-eager")

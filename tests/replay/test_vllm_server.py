@@ -20,11 +20,11 @@ from replay.request import gate_request, plain_request
 from replay.sampler import MetricsSampler, read_samples
 from replay.scorer import ScorerPlan, score_all
 from replay.server import Server
-from traces.journal import JournalReader
-from traces.path_facts import PathFacts
-from traces.reassembly import response_of
-from traces.response import Response
-from traces.score import Score, ScoreRequest
+from traces.journal.journal import JournalReader
+from traces.journal.path_facts import PathFacts
+from traces.journal.score import Score, ScoreRequest
+from traces.wire.reassembly import response_of
+from traces.wire.response import Response
 
 pytestmark = [
     pytest.mark.vllm,

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from synthetic_run import synthetic_run
 
-from reports.store import Store
+from reports.store.store import Store
 
 
 @pytest.fixture(scope="session")

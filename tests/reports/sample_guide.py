@@ -2,8 +2,8 @@
 
 from synthetic_run import synthetic_run
 
-from reports.documentation import sql_guide
-from reports.store import Store
+from reports.sql.documentation import sql_guide
+from reports.store.store import Store
 
 
 def sample_guide() -> str:

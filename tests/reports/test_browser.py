@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from synthetic_run import synthetic_run
 
-from reports.html import render_html
-from reports.store import Store
-from reports.summary import read_summary
+from reports.formats.html import render_html
+from reports.store.store import Store
+from reports.store.summary import read_summary
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from reports.answer import as_table
-from reports.column_widths import fitting
-from reports.sql import Answer
+from reports.sql.answer import as_table
+from reports.sql.column_widths import fitting
+from reports.sql.sql import Answer
 
 VALUES = st.text("ab_ ", max_size=60)
 TABLES = st.integers(1, 6).flatmap(

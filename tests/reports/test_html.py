@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from synthetic_run import synthetic_run
 
-from reports.html import render_html
-from reports.records import RunTables
-from reports.store import Store
-from reports.summary import read_summary
+from reports.formats.html import render_html
+from reports.store.records import RunTables
+from reports.store.store import Store
+from reports.store.summary import read_summary
 
 HOSTILE = (
     "<script>alert(1)</script>",

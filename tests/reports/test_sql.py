@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from reports.answer import as_csv, as_object, as_table
-from reports.parquet import export_run, open_parquet
-from reports.query import answer, queries
-from reports.sql import ask, open_sealed
-from reports.store import Store
-from reports.view import views
+from reports.sql.answer import as_csv, as_object, as_table
+from reports.sql.query import answer, queries
+from reports.sql.sql import ask, open_sealed
+from reports.store.parquet import export_run, open_parquet
+from reports.store.store import Store
+from reports.store.view import views
 from traces.errors import StoreError
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from sample_guide import sample_guide
 
-from reports.query import queries
 from reports.schema import TABLES
-from reports.view import views
+from reports.sql.query import queries
+from reports.store.view import views
 
 
 @pytest.fixture(scope="module")

@@ -13,10 +13,10 @@ import duckdb
 import pytest
 from synthetic_run import synthetic_run
 
-from reports.migration import migrate, migrations
-from reports.records import RunTables, arrow_table
 from reports.schema import ENUMS, KEPT, KEPT_TABLES, TABLE, TABLES
-from reports.store import Store
+from reports.store.migration import migrate, migrations
+from reports.store.records import RunTables, arrow_table
+from reports.store.store import Store
 from traces.errors import StoreError
 
 
@@ -167,8 +167,8 @@ def test_a_killed_writer_leaves_the_earlier_runs_whole(file: Path, root: Path) -
         from pathlib import Path
         sys.path.insert(0, {str(Path(__file__).parent)!r})
         from synthetic_run import synthetic_run
-        import reports.loading as loading
-        from reports.store import Store
+        import reports.store.loading as loading
+        from reports.store.store import Store
         real = loading._check
         def die(connection, name, run):
             if name == "controls":
@@ -188,7 +188,7 @@ def test_a_killed_writer_leaves_the_earlier_runs_whole(file: Path, root: Path) -
 def test_a_second_process_waits_and_then_says_who_holds_the_file(file: Path, root: Path) -> None:
     written(file, synthetic_run())
     code = (
-        "import sys, pathlib; from reports.store import Store\n"
+        "import sys, pathlib; from reports.store.store import Store\n"
         f"s = Store.open(pathlib.Path({str(file)!r}), write=True)\n"
         "print('open', flush=True); sys.stdin.readline(); s.close()\n"
     )
@@ -217,7 +217,7 @@ def test_two_processes_may_write_at_the_same_time(file: Path, root: Path) -> Non
         from pathlib import Path
         sys.path.insert(0, {str(Path(__file__).parent)!r})
         from synthetic_run import synthetic_run
-        from reports.store import Store
+        from reports.store.store import Store
         sys.stdin.readline()
         for number in range(3):
             with Store.open(Path({str(file)!r}), write=True, wait_s=120) as store:

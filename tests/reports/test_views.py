@@ -10,10 +10,10 @@ import pytest
 from scipy import stats
 from synthetic_run import synthetic_run
 
-from checks.session_interval import clustered
-from reports.records import RunTables
-from reports.store import Store
-from reports.view import parse, views
+from checks.stats.session_interval import clustered
+from reports.store.records import RunTables
+from reports.store.store import Store
+from reports.store.view import parse, views
 
 NAMED = {
     "v_verdict",

@@ -13,15 +13,15 @@ import xmlschema
 from rich.console import Console
 from synthetic_run import synthetic_run
 
-from reports.github import render_github
-from reports.html import render_html
-from reports.json_ import as_object, render_json, report_schema
-from reports.junit import TURN_FAMILIES, render_junit
-from reports.markdown import MOST_LINES, code, render_markdown
+from reports.formats.github import render_github
+from reports.formats.html import render_html
+from reports.formats.json_ import as_object, render_json, report_schema
+from reports.formats.junit import TURN_FAMILIES, render_junit
+from reports.formats.markdown import MOST_LINES, code, render_markdown
+from reports.formats.terminal import print_summary
 from reports.number import interval, number
-from reports.store import Store
-from reports.summary import Summary, read_summary
-from reports.terminal import print_summary
+from reports.store.store import Store
+from reports.store.summary import Summary, read_summary
 
 HOSTILE = '`|</pre><img src=x> @team [a](javascript:b)\x1b[2J\u202e%0A::error::x\n## big\n"&]]>'
 

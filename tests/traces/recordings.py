@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from traces.importer import ImportedFile, import_files
-from traces.session import Session
+from traces.importing.importer import ImportedFile, import_files
+from traces.session.session import Session
 
 
 def lines(*rows: Any) -> bytes:

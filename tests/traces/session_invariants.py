@@ -3,9 +3,9 @@
 import json
 from typing import Any
 
-from traces.importer import READER_FAILED, ImportedFile
-from traces.render import chat_request
-from traces.session import Session
+from traces.importing.importer import READER_FAILED, ImportedFile
+from traces.session.render import chat_request
+from traces.session.session import Session
 
 
 def check_file(file: ImportedFile, sessions: list[Session]) -> None:

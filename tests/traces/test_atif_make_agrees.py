@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from traces.importer import import_files
+from traces.importing.importer import import_files
 
 DISAGREE = {
     "microsoft-vscode-copilot-chat__98b76fb9-f5d3-40c5-ab82-b970c20e3764.jsonl": "synthetic",

@@ -4,7 +4,7 @@ from collections import Counter
 from pathlib import Path
 
 from traces.boundaries import Labeller, Span, label, label_arguments
-from traces.importer import import_files
+from traces.importing.importer import import_files
 
 
 def test_every_recorded_answer_is_covered(shared: Path) -> None:

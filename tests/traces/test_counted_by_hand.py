@@ -9,7 +9,7 @@ import pytest
 from counting import COUNTERS, chat_messages, claude_code, swe_agent
 
 from benchmarks.spellings import SPELLINGS, conversations
-from traces.importer import import_files
+from traces.importing.importer import import_files
 
 
 def objects(file: Path) -> list[Any]:

@@ -13,10 +13,10 @@ from recordings import texts
 from session_invariants import check_file
 
 from benchmarks.spellings import SPELLINGS, conversations
-from traces.importer import ImportedFile, import_files
-from traces.readers.opencode_log import CLEARED, SUMMARISED
-from traces.render import NO_RESULT, chat_request
-from traces.session import Session
+from traces.importing.importer import ImportedFile, import_files
+from traces.readers.formats.opencode.log import CLEARED, SUMMARISED
+from traces.session.render import NO_RESULT, chat_request
+from traces.session.session import Session
 
 OPENCODE = """
     create table session (id text primary key, parent_id text, directory text, version text,

@@ -8,8 +8,8 @@ import pytest
 from recordings import claude, lines, read
 
 from traces.readers.registry import READERS
-from traces.session_file import session_lines
-from traces.session_schema import json_schema
+from traces.session.file import session_lines
+from traces.session.schema import json_schema
 
 
 @pytest.mark.parametrize("name", sorted(reader.format for reader in READERS))

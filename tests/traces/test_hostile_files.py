@@ -13,12 +13,12 @@ import zstandard
 from session_invariants import check_file
 
 from benchmarks.spellings import SPELLINGS, conversations
-from traces.importer import ImportedFile, import_files
-from traces.readers import bounded_lines
-from traces.redacted_session import redacted_session
-from traces.redaction import Redactor
-from traces.session import Session
-from traces.session_file import session_lines
+from traces.importing.importer import ImportedFile, import_files
+from traces.readers.files import bounded_lines
+from traces.redaction.redaction import Redactor
+from traces.redaction.session import redacted_session
+from traces.session.file import session_lines
+from traces.session.session import Session
 
 BINARY = {"chat-parquet", "goose-db", "opencode-db"}
 TEXT = {"aider", "aider-llm", "vllm-log"}

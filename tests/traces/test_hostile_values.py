@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from session_invariants import check_file
 
 from benchmarks.spellings import SPELLINGS, conversations
-from traces.importer import ImportedFile, import_files
-from traces.inspection import inspect_file
-from traces.redacted_session import redacted_session
-from traces.redaction import Redactor
-from traces.session_file import session_lines
+from traces.importing.importer import ImportedFile, import_files
+from traces.importing.inspection import inspect_file
+from traces.redaction.redaction import Redactor
+from traces.redaction.session import redacted_session
+from traces.session.file import session_lines
 
 MAX_BYTES = 40_000
 NO_JSON = {"chat-parquet", "goose-db", "opencode-db", "aider", "aider-llm", "vllm-log"}

@@ -9,9 +9,9 @@ import pytest
 from recordings import claude, codex, codex_item, codex_said, lines, read, result, texts, use
 from session_invariants import check_file
 
-from traces.blobs import MAX_INLINE_TEXT, BlobStore
-from traces.readers.claude_log import ClaudeLog
-from traces.render import NO_RESULT, chat_request
+from traces.readers.formats.claude.log import ClaudeLog
+from traces.session.blobs import MAX_INLINE_TEXT, BlobStore
+from traces.session.render import NO_RESULT, chat_request
 
 
 def test_one_response_in_many_rows_with_results_between(tmp_path: Path) -> None:

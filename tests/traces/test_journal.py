@@ -16,10 +16,10 @@ import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from traces.capture import Capture, CaptureKey
-from traces.capture_record import decode_record, encode_record
 from traces.errors import InputError, OutputError
-from traces.journal import JournalReader, JournalWriter, journal_path
+from traces.journal.capture import Capture, CaptureKey
+from traces.journal.capture_record import decode_record, encode_record
+from traces.journal.journal import JournalReader, JournalWriter, journal_path
 
 
 def capture(turn: str = "t1", text: str | bytes = 'data: {"x": 1}\n\n') -> Capture:
@@ -248,7 +248,7 @@ import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
 from test_journal import capture
-from traces.journal import JournalWriter
+from traces.journal.journal import JournalWriter
 with JournalWriter(Path(sys.argv[1])) as writer:
     number = 0
     while True:
@@ -290,7 +290,7 @@ def test_a_full_disk_costs_the_record_being_written_and_no_other(
         room[0] -= written
         return written
 
-    monkeypatch.setattr("traces.frames.os.write", write)
+    monkeypatch.setattr("traces.journal.frames.os.write", write)
     with JournalWriter(file) as writer:
         writer.add(capture("t1"))
         whole = file.stat().st_size

@@ -10,8 +10,8 @@ from recordings import claude, codex, codex_item, codex_said, lines, read, texts
 from session_invariants import check_file
 
 from benchmarks.spellings import SPELLINGS, conversations
-from traces.readers import batch
-from traces.render import chat_request
+from traces.readers.formats.requests import batch
+from traces.session.render import chat_request
 
 BROKEN: tuple[Any, ...] = (7, "words", ["words"], {"role": "nobody", "class_": "none"})
 

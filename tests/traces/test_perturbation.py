@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from traces.errors import ConfigError
-from traces.perturbation import DATE_LINE, PERSONA, PERTURBATIONS, perturb
+from traces.session.perturbation import DATE_LINE, PERSONA, PERTURBATIONS, perturb
 
 SYSTEM = {"role": "system", "content": "Be brief.\n\nUse tools."}
 USER = {"role": "user", "content": "Fix it."}

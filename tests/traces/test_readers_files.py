@@ -7,10 +7,10 @@ import msgspec
 import pytest
 from session_invariants import check_file
 
-from traces.importer import ImportedFile, import_files
-from traces.session import Session
-from traces.session_file import read_sessions, session_lines, write_sessions
-from traces.turn_size import TurnSizer, message_text
+from traces.importing.importer import ImportedFile, import_files
+from traces.session.file import read_sessions, session_lines, write_sessions
+from traces.session.session import Session
+from traces.session.turn_size import TurnSizer, message_text
 
 COUNTS = Path(__file__).parent / "session_counts.tsv"
 """Columns: file, format, sessions, turns, replayable, tool_calls, rows, checked. `checked` says

@@ -14,10 +14,10 @@ from recordings import claude, lines, read, texts
 from session_invariants import check_file
 
 from traces.errors import InputError
-from traces.importer import import_files
-from traces.render import chat_request
-from traces.session import Session
-from traces.session_file import write_sessions
+from traces.importing.importer import import_files
+from traces.session.file import write_sessions
+from traces.session.render import chat_request
+from traces.session.session import Session
 
 
 def prompts_of(session: Session) -> list[list[str]]:

@@ -14,8 +14,8 @@ from recordings import claude, codex, codex_item, codex_said, lines, result, use
 from session_invariants import check_file
 
 from benchmarks.spellings import SPELLINGS, conversations
-from traces.importer import import_files
-from traces.session import Session
+from traces.importing.importer import import_files
+from traces.session.session import Session
 
 MAX_BYTES = 60_000
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from traces.capture import Capture, CaptureKey
-from traces.reassembly import response_of, response_of_chunks
+from traces.journal.capture import Capture, CaptureKey
+from traces.wire.reassembly import response_of, response_of_chunks
 
 KEY = CaptureKey("run", "candidate", "main", "s", "1")
 

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from traces.blobs import BlobStore
-from traces.message import ToolCall, make_message
-from traces.redacted_session import redacted_session
-from traces.redaction import Redactor
-from traces.render import chat_request
-from traces.session import Session, Source, System
-from traces.session_file import session_lines
-from traces.turn import Turn
+from traces.redaction.redaction import Redactor
+from traces.redaction.session import redacted_session
+from traces.session.blobs import BlobStore
+from traces.session.file import session_lines
+from traces.session.message import ToolCall, make_message
+from traces.session.render import chat_request
+from traces.session.session import Session, Source, System
+from traces.session.turn import Turn
 
 KEY_BODY = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7"
 
@@ -151,7 +151,8 @@ def test_blobs_are_named_by_content() -> None:
 
 def test_looking_for_secrets_leaves_the_warnings_of_the_process_alone() -> None:
     code = (
-        "import warnings; before = warnings.showwarning; from traces.redaction import Redactor; "
+        "import warnings; before = warnings.showwarning; "
+        "from traces.redaction.redaction import Redactor; "
         "Redactor()('x'); assert warnings.showwarning is before"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from benchmarks.spellings import SPELLINGS, Asked, Conversation, Exchange
-from traces.importer import import_files
-from traces.redacted_session import redacted_session
-from traces.redaction import Redactor
-from traces.session_file import session_lines
+from traces.importing.importer import import_files
+from traces.redaction.redaction import Redactor
+from traces.redaction.session import redacted_session
+from traces.session.file import session_lines
 
 AWS = "AKIA" + "IOSFODNN7EXAMPLQ"
 GITHUB = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"

@@ -2,10 +2,10 @@
 
 from recordings import texts
 
-from traces.message import Blob, Message, Note, Text, ToolCall, make_message
-from traces.render import NO_RESULT, chat_messages, chat_request
-from traces.session import Session, Source, System, Tool, Toolset
-from traces.turn import Sampling, Turn, Usage
+from traces.session.message import Blob, Message, Note, Text, ToolCall, make_message
+from traces.session.render import NO_RESULT, chat_messages, chat_request
+from traces.session.session import Session, Source, System, Tool, Toolset
+from traces.session.turn import Sampling, Turn, Usage
 
 
 def said(role: str, text: str) -> Message:

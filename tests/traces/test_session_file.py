@@ -7,9 +7,9 @@ from recordings import claude, lines, read, use
 from session_invariants import check_file
 
 from traces.errors import InputError
-from traces.importer import import_files
-from traces.session import Session
-from traces.session_file import read_sessions, session_lines, write_sessions
+from traces.importing.importer import import_files
+from traces.session.file import read_sessions, session_lines, write_sessions
+from traces.session.session import Session
 
 
 @pytest.fixture

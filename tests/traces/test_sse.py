@@ -5,7 +5,7 @@ import itertools
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from traces.sse import SseParser, events_of
+from traces.wire.sse import SseParser, events_of
 
 TEXT = 'data: {"a": "é✅\u2028 👨‍💻"}'
 

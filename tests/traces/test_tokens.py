@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from traces.coded import Coded
 from traces.partial import Partial
-from traces.tokens import Token, Tokens, TopLogprob, joined_text, known_ids, known_texts
+from traces.wire.tokens import Token, Tokens, TopLogprob, joined_text, known_ids, known_texts
 
 ids = st.none() | st.integers(0, 2**31)
 texts = st.none() | st.text(max_size=3)

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from traces.capture import Capture, CaptureKey
 from traces.errors import InputError
-from traces.reassembly import response_of, response_of_chunks
-from traces.wire_chunk import read_message
+from traces.journal.capture import Capture, CaptureKey
+from traces.wire.chunk import read_message
+from traces.wire.reassembly import response_of, response_of_chunks
 
 FULL: dict[str, Any] = {
     "id": "x",

@@ -9,9 +9,9 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from traces.boundaries.content import Call, schemas
+from traces.boundaries.arguments.content import Call, schemas
+from traces.boundaries.arguments.json_value import JsonReader
 from traces.boundaries.families import FAMILIES
-from traces.boundaries.json_value import JsonReader
 from traces.boundaries.label import PUNCT
 from traces.boundaries.labeller import LOOK_BACK, Labeller
 from traces.boundaries.mode import Family

@@ -13,15 +13,15 @@ text: markers are found by one search, and every reader moves only forward.
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from traces.boundaries.content import Call, schemas
-from traces.boundaries.envelope import EnvelopeReader
+from traces.boundaries.arguments.content import Call, schemas
+from traces.boundaries.arguments.envelope import EnvelopeReader
+from traces.boundaries.arguments.gemma import GemmaReader
+from traces.boundaries.arguments.json_value import JsonReader
+from traces.boundaries.arguments.parameter import ParameterReader
+from traces.boundaries.arguments.pythonic import PythonReader
 from traces.boundaries.families import family as find_family
-from traces.boundaries.gemma import GemmaReader
-from traces.boundaries.json_value import JsonReader
 from traces.boundaries.label import MARKUP, PROSE, REASONING, SPECIAL
 from traces.boundaries.mode import Family, Mode
-from traces.boundaries.parameter import ParameterReader
-from traces.boundaries.pythonic import PythonReader
 from traces.boundaries.reader import (
     KeyReader,
     NameReader,

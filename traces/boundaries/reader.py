@@ -2,10 +2,10 @@
 
 from typing import Protocol
 
-from traces.boundaries.content import Call
-from traces.boundaries.document import Document, Emit
+from traces.boundaries.arguments.content import Call
+from traces.boundaries.blocks.document import Document, Emit
+from traces.boundaries.blocks.text_block import ProseBlock
 from traces.boundaries.label import KEY, NAME
-from traces.boundaries.text_block import ProseBlock
 
 
 class Reader(Protocol):

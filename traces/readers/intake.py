@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from traces.blobs import BlobStore
-from traces.readers.ledger import Ledger
-from traces.readers.source import SourceFile
+from traces.readers.files.ledger import Ledger
+from traces.readers.files.source import SourceFile
+from traces.session.blobs import BlobStore
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Protocol
 
+from traces.readers.files.sample import Sample
 from traces.readers.intake import Intake
-from traces.readers.sample import Sample
-from traces.session import Session
+from traces.session.session import Session
 
 
 class Reader(Protocol):

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from checks.speed_curve import CurvePoint, curve_break_even
-from checks.template_shift import Shift
+from checks.acceptance.template_shift import Shift
+from checks.servers.speed_curve import CurvePoint, curve_break_even
 from draftgate.run.arms import Arm
 from draftgate.run.evidence import ArmKey, Evidence
 from draftgate.run.rows.judgement import speed_rows
-from traces.server_sample import ServerSample
+from traces.journal.server_sample import ServerSample
 
 
 def arm_rows(

@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from typing import Any
 
-from checks import json_values, schema
-from checks.json_values import NotJson
+from checks.formats import json_values, schema
+from checks.formats.json_values import NotJson
+from checks.formats.schema import UnusableSchema
 from checks.request import tool_schemas
-from checks.schema import UnusableSchema
 from draftgate.run.evidence import Exchange
 from draftgate.run.rows.exchanges import key_of
 from draftgate.run.rows.redacted import Redact
-from traces.response import ToolCall
+from traces.wire.response import ToolCall
 
 KINDS: tuple[tuple[type, str], ...] = (
     (dict, "object"),

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from checks.argmax import checkable_places
-from checks.regret import SHAPES, Regrets
-from checks.steps import Steps, Unaligned
-from checks.timing import Timing, timing_of
+from checks.acceptance.steps import Steps, Unaligned
+from checks.servers.timing import Timing, timing_of
+from checks.tokens.argmax import checkable_places
+from checks.tokens.regret import SHAPES, Regrets
 from draftgate.run.columns import Columns, Values
 from draftgate.run.evidence import Exchange
 from draftgate.run.reading import Reading
@@ -17,7 +17,7 @@ from draftgate.run.rows.redacted import Redact, redacted_texts
 from traces.boundaries.label import LABELS
 from traces.coded import NONE, Coded
 from traces.partial import Partial
-from traces.tokens import UNKNOWN, Tokens
+from traces.wire.tokens import UNKNOWN, Tokens
 
 
 def key_of(exchange: Exchange) -> dict[str, Any]:

@@ -3,16 +3,16 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from checks.acceptance.profile import Cell
 from checks.bounds import Bound
+from checks.calls.outcomes import tool_pair
 from checks.control_result import ControlResult
 from checks.findings import Finding
-from checks.forks import Fork, first_divergence
-from checks.greedy_judgement import TurnJudgement
-from checks.greedy_turn import GreedyTurn
-from checks.profile import Cell
-from checks.session_interval import Estimate
-from checks.speed import SpeedEstimate
-from checks.tool_outcome import tool_pair
+from checks.greedy.judgement import TurnJudgement
+from checks.greedy.turn import GreedyTurn
+from checks.servers.speed import SpeedEstimate
+from checks.stats.session_interval import Estimate
+from checks.tokens.forks import Fork, first_divergence
 from draftgate.run.evidence import Evidence, TurnId
 from draftgate.run.reading import Reading
 from draftgate.run.rows.redacted import Redact

@@ -5,12 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from checks.paths import PathComparison
+from checks.servers.paths import PathComparison
 from draftgate.run.evidence import Evidence, TurnId
 from draftgate.run.plan import Plan, PlannedSession
 from traces.bands import band_of
-from traces.path_facts import PathFacts
-from traces.vllm_flags import parse_flags
+from traces.journal.path_facts import PathFacts
+from traces.journal.vllm_flags import parse_flags
 
 
 def path_rows(

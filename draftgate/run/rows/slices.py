@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from checks.slice_tests import SliceTest
+from checks.slices.tests import SliceTest
 from draftgate.run.slicing import Slices
 
 

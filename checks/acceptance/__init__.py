@@ -1,0 +1,1 @@
+"""Engine steps, draft positions and acceptance profiles. Imports `servers` and `stats`."""

@@ -1,0 +1,79 @@
+"""METRIC_NOT_MONOTONE and METRIC_SUM: do the acceptance counters contradict each other?
+
+A counter that breaks its own identities says nothing about a drafter, so rows that fire here are
+judged no further.
+"""
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from checks.acceptance.profile_row import ProfileRow
+from checks.findings import METRIC_NOT_MONOTONE, METRIC_SUM, Finding
+
+
+def row_counters(row: ProfileRow) -> list[Finding]:
+    """Contradictions inside one profile row.
+
+    Accepted counts never rise with the position; they sum to `num_accepted_tokens`; position 0 is
+    accepted at most once a draft; no more is accepted than drafted; nothing is negative.
+    """
+    per_position, total = row.accepted_per_pos, row.num_accepted_tokens
+    seen = []
+    for i, (before, here) in enumerate(itertools.pairwise(per_position), 1):
+        if here > before:
+            message = f"{row.name}: position {i} accepted {here}, more than the {before} before it"
+            seen.append(Finding(METRIC_NOT_MONOTONE, message, detail=row.as_mapping()))
+    faults = []
+    if sum(per_position) != total:
+        faults.append(f"accepted per position sums to {sum(per_position)}, counter says {total}")
+    if per_position and per_position[0] > row.num_drafts:
+        faults.append(f"position 0 accepted {per_position[0]} times in {row.num_drafts} drafts")
+    if total > row.num_draft_tokens:
+        faults.append(f"{total} tokens accepted of {row.num_draft_tokens} drafted")
+    if min(row.num_drafts, row.num_draft_tokens, total, *per_position) < 0:
+        faults.append("a counter is negative")
+    seen += [_sum(f"{row.name}: {f}", row.as_mapping()) for f in faults]
+    return seen
+
+
+def step_counters(
+    steps: Sequence[Mapping[str, Any]], completion_tokens: int | None
+) -> list[Finding]:
+    """Contradictions between steps and what they committed.
+
+    A step ``{"drafted": 3, "accepted": 2, "committed": 3}`` commits accepted + 1 tokens; the
+    `terminal` one may commit fewer (EOS or max_tokens inside the accepted block). All steps
+    together commit `completion_tokens`.
+    """
+    seen = [
+        _sum(f"step {i}: {fault}", dict(step))
+        for i, step in enumerate(steps)
+        for fault in _step_faults(step)
+    ]
+    committed = [step.get("committed") for step in steps]
+    if steps and completion_tokens is not None and None not in committed:
+        total = sum(int(n) for n in committed if n is not None)
+        if total != completion_tokens:
+            message = f"steps commit {total} tokens, completion_tokens is {completion_tokens}"
+            evidence = {"committed": total, "completion_tokens": completion_tokens}
+            seen.append(_sum(message, evidence))
+    return seen
+
+
+def _step_faults(step: Mapping[str, Any]) -> Iterable[str]:
+    drafted, accepted, committed = (step.get(k) for k in ("drafted", "accepted", "committed"))
+    if accepted is None:
+        return
+    if drafted is not None and accepted > drafted:
+        yield f"{accepted} accepted of {drafted} drafted"
+    if committed is None:
+        return
+    if committed > accepted + 1:
+        yield f"committed {committed}, more than accepted + 1 = {accepted + 1}"
+    if committed < accepted + 1 and not step.get("terminal"):
+        yield f"committed {committed}, not the terminal step's, and below {accepted + 1}"
+
+
+def _sum(message: str, evidence: dict[str, Any]) -> Finding:
+    return Finding(METRIC_SUM, message, detail=evidence)

@@ -1,0 +1,60 @@
+"""Tool calls against the reference: pairing, and equality by name and typed arguments."""
+
+from collections.abc import Iterator
+
+from checks.formats import json_values
+from checks.formats.json_values import NotJson
+from checks.pair import Pair
+from traces.wire.response import ToolCall
+
+CallPair = tuple[ToolCall, ToolCall | None]
+"""(candidate's call, the reference's call it is held against)."""
+
+
+def same_arguments(ours: str, theirs: str) -> bool:
+    """Equal as typed JSON values; text that is no JSON only as the same text."""
+    if ours == theirs:
+        return True
+    try:
+        return json_values.equal(json_values.parse(ours), json_values.parse(theirs))
+    except NotJson:
+        return False
+
+
+def same_call(ours: ToolCall, theirs: ToolCall) -> bool:
+    """Equal name and arguments; ids are made up by the server and do not count."""
+    return ours.name == theirs.name and same_arguments(ours.arguments, theirs.arguments)
+
+
+def pair_calls(ours: tuple[ToolCall, ...], theirs: tuple[ToolCall, ...]) -> list[CallPair]:
+    """Hold each of the candidate's calls against one of the reference's.
+
+    By call order; where there are fewer than the reference has, equal calls are paired first and
+    the rest in order, so that one lost call does not make its followers differ. A call beyond the
+    reference's has no partner.
+    """
+    if len(ours) >= len(theirs):
+        partners = [*theirs, *[None] * (len(ours) - len(theirs))]
+        return list(zip(ours, partners, strict=True))
+    free = list(range(len(theirs)))
+    chosen: dict[int, int] = {}
+    for place, call in enumerate(ours):
+        match = next((i for i in free if same_call(call, theirs[i])), None)
+        if match is not None:
+            chosen[place] = match
+            free.remove(match)
+    for place in range(len(ours)):
+        if place not in chosen:
+            chosen[place] = free.pop(0)
+    return [(call, theirs[chosen[place]]) for place, call in enumerate(ours)]
+
+
+def paired_calls(pair: Pair) -> Iterator[CallPair]:
+    """The candidate's usable calls with their partners."""
+    if pair.candidate.message is None:
+        return
+    reference = pair.baseline.message
+    theirs = reference.calls if reference is not None else ()
+    for ours, partner in pair_calls(pair.candidate.message.calls, theirs):
+        if ours.name:
+            yield ours, partner

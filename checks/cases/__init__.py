@@ -1,0 +1,4 @@
+"""Judging, writing and minimizing case files.
+
+Imports `exact`, `acceptance`, `splits`, `tokens`, `formats`.
+"""

@@ -1,0 +1,1 @@
+"""The checks of one pair that need no tolerance. Imports `calls`, `tokens`, `formats`."""

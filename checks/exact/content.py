@@ -1,0 +1,112 @@
+"""Is the text the same? Content and reasoning against the reference, and the format asked for."""
+
+from collections.abc import Iterator
+
+from checks import findings as f
+from checks.excerpt import around_difference
+from checks.findings import Finding, NotJudged
+from checks.formats import json_values
+from checks.formats.json_values import NotJson
+from checks.formats.output_format import NotCheckable, OutputFormat, output_format
+from checks.pair import Message, Pair
+
+
+def check_content(pair: Pair) -> Iterator[Finding | NotJudged]:
+    """CONTENT_DIFF and STRUCTURED_OUTPUT_INVALID.
+
+    Under a format, content compares as a JSON value, and content that violates the format is
+    STRUCTURED_OUTPUT_INVALID in place of CONTENT_DIFF. Neither is judged where the finish is
+    `length`; the format is not where calls are present.
+    """
+    message = pair.candidate.message
+    wanted = None if pair.request is None else output_format(pair.request)
+    if message is None:
+        yield NotJudged(f.CONTENT_DIFF, "the candidate's text is unknown")
+        return
+    if wanted is not None and pair.candidate.finish_reason == "length":
+        for code in (f.CONTENT_DIFF, f.STRUCTURED_OUTPUT_INVALID):
+            yield NotJudged(code, "the formatted content ends at max_tokens")
+        return
+    if wanted is not None and message.calls:
+        yield NotJudged(f.STRUCTURED_OUTPUT_INVALID, "the output is tool calls, not content")
+        wanted = None
+    if wanted is not None:
+        invalid = list(_check_format(pair, message, wanted))
+        yield from invalid
+        if any(isinstance(i, Finding) and not i.baseline_too for i in invalid):
+            return
+    yield from _check_equal(pair, message, wanted)
+
+
+def _check_format(
+    pair: Pair, message: Message, wanted: OutputFormat
+) -> Iterator[Finding | NotJudged]:
+    reference = pair.baseline.message
+    try:
+        fault = wanted.violation(message.content)
+        theirs = None if reference is None else wanted.violation(reference.content)
+    except NotCheckable as reason:
+        yield NotJudged(f.STRUCTURED_OUTPUT_INVALID, str(reason))
+        return
+    if fault is not None:
+        yield Finding(
+            f.STRUCTURED_OUTPUT_INVALID,
+            f"the content violates the {wanted.kind} format asked for: {fault}",
+            baseline=None if reference is None else reference.content[:200],
+            candidate=message.content[:200],
+            baseline_too=theirs is not None,
+        )
+
+
+def _check_equal(
+    pair: Pair, message: Message, wanted: OutputFormat | None
+) -> Iterator[Finding | NotJudged]:
+    reference = pair.baseline.message
+    if not pair.text_comparable or reference is None:
+        yield NotJudged(f.CONTENT_DIFF, not_comparable(pair))
+    elif not same_content(message.content, reference.content, wanted):
+        theirs, ours = around_difference(reference.content, message.content)
+        yield Finding(
+            f.CONTENT_DIFF,
+            f"content: {ours} where the baseline has {theirs}",
+            baseline=theirs,
+            candidate=ours,
+        )
+
+
+def check_reasoning(pair: Pair) -> Iterator[Finding | NotJudged]:
+    """Reasoning text lost, added or moved; trailing white space aside."""
+    message, reference = pair.candidate.message, pair.baseline.message
+    if message is None or reference is None or not pair.text_comparable:
+        yield NotJudged(f.REASONING_DIFF, not_comparable(pair))
+    elif message.reasoning.rstrip() != reference.reasoning.rstrip():
+        theirs, ours = around_difference(reference.reasoning, message.reasoning)
+        yield Finding(
+            f.REASONING_DIFF,
+            f"reasoning: {ours} where the baseline has {theirs}",
+            baseline=theirs,
+            candidate=ours,
+        )
+
+
+def same_content(ours: str, theirs: str, wanted: OutputFormat | None = None) -> bool:
+    """Equal text, trailing white space aside; equal JSON values where the format is JSON."""
+    if ours.rstrip() == theirs.rstrip():
+        return True
+    if wanted is None or wanted.kind in ("regex", "choice"):
+        return False
+    try:
+        return json_values.equal(json_values.parse(ours), json_values.parse(theirs))
+    except NotJson:
+        return False
+
+
+def not_comparable(pair: Pair) -> str:
+    """Why the two texts cannot be compared."""
+    if pair.baseline.message is None:
+        return "the baseline's message is unknown"
+    if pair.candidate.message is None:
+        return "the candidate's message is unknown"
+    if not pair.compare_text:
+        return "rounding may have parted the texts, and no tokens show it"
+    return "the tokens differ, so the texts are not comparable"

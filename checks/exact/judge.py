@@ -1,0 +1,122 @@
+"""Judge one pair: every check that needs no tolerance, in the order its findings are reported.
+
+A status that is not 200 on one path hides everything else; a stream that is cut, or carries an
+error, is judged by the Transport codes alone. A check that lacks what it needs is listed in
+`not_judged`; it neither passes nor fails.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from checks.exact.after_stop import check_after_stop
+from checks.exact.arguments import check_arguments
+from checks.exact.banned import check_banned
+from checks.exact.content import check_content, check_reasoning
+from checks.exact.counts import (
+    check_logprob_counts,
+    check_max_tokens,
+    check_min_tokens,
+    check_prompt_usage,
+    check_steps,
+    check_usage,
+)
+from checks.exact.divergence import check_divergence
+from checks.exact.endings import check_finish, check_one_finish, check_premature
+from checks.exact.logprobs import check_argmax, check_constant, check_finite
+from checks.exact.markers import check_markers
+from checks.exact.neighbours import check_leak
+from checks.exact.prefix_cache import judge_prefix_cache
+from checks.exact.repetition import check_repetition
+from checks.exact.replacement import check_replacement
+from checks.exact.step_edges import check_dropped, check_duplicated
+from checks.exact.stream import check_stall, check_status, check_stream, is_cut
+from checks.exact.tools import check_call_stream, check_known, check_lost
+from checks.findings import CODES, Finding, NotJudged, error_codes, in_report_order
+from checks.pair import Pair
+
+Check = Callable[[Pair], Iterator[Finding | NotJudged]]
+
+TRANSPORT: tuple[Check, ...] = (
+    check_stream,
+    check_stall,
+    check_usage,
+    check_prompt_usage,
+    check_logprob_counts,
+    check_finite,
+    check_constant,
+    check_replacement,
+)
+"""Checks whose codes are judged on a stream that is cut as well."""
+
+WHOLE: tuple[Check, ...] = (
+    check_steps,
+    check_content,
+    check_reasoning,
+    check_markers,
+    check_finish,
+    check_one_finish,
+    check_max_tokens,
+    check_after_stop,
+    check_call_stream,
+    check_lost,
+    check_known,
+    check_arguments,
+    check_divergence,
+    check_argmax,
+    check_duplicated,
+    check_dropped,
+    check_repetition,
+    check_leak,
+    check_premature,
+    check_min_tokens,
+    check_banned,
+)
+"""Checks of a stream that came to its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What one judgement found, in report order, and which checks lacked what they need."""
+
+    findings: tuple[Finding, ...]
+    not_judged: tuple[NotJudged, ...]
+
+    @property
+    def codes(self) -> list[str]:
+        """The codes at severity error, sorted."""
+        return error_codes(list(self.findings))
+
+    @property
+    def verdict(self) -> str:
+        """``fail`` where any code is at severity error, else ``pass``."""
+        return "fail" if self.codes else "pass"
+
+
+def judge_pair(pair: Pair) -> Judgement:
+    """All findings of one request and its two answers."""
+    seen = list(check_status(pair))
+    ours, theirs = pair.candidate, pair.baseline
+    refused = [side for side in (ours, theirs) if side.status is not None and not side.served]
+    if len(refused) == 1 and ours.status is not None and theirs.status is not None:
+        return judgement(seen)
+    if refused:
+        return judgement([*seen, *check_finite(pair)])
+    for check in TRANSPORT:
+        seen += check(pair)
+    if not is_cut(ours):
+        for check in WHOLE:
+            seen += check(pair)
+        cached = (theirs.cached_tokens, ours.cached_tokens)
+        seen += judge_prefix_cache(*cached, pair.block_size)
+    return judgement(seen)
+
+
+def judgement(seen: list[Finding | NotJudged]) -> Judgement:
+    """Findings in report order; each reason not to judge once."""
+    findings = [item for item in seen if isinstance(item, Finding)]
+    reasons = dict.fromkeys(item for item in seen if isinstance(item, NotJudged))
+    order = {code: place for place, code in enumerate(CODES)}
+    return Judgement(
+        tuple(in_report_order(findings)),
+        tuple(sorted(reasons, key=lambda item: order[item.code])),
+    )

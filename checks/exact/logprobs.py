@@ -1,0 +1,123 @@
+"""Are the log probabilities usable? Finite, varying, the greedy token on top of its own list."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from checks import findings as f
+from checks.findings import Finding, NotJudged
+from checks.pair import Pair, Side
+from checks.request import processes_logits
+from checks.tokens.argmax import checkable_places
+from traces.wire.tokens import Tokens
+
+REFUSAL = "out of range float values"
+"""What vLLM answers (400, or an error chunk) where a score cannot be written as JSON."""
+TIE = 1e-5
+"""A token this close (nat) below its list's maximum is its argmax; ties are common in bf16."""
+VARIES = 1e-3
+"""A baseline whose scores differ by less (nat) does not vary."""
+
+
+def check_finite(pair: Pair) -> Iterator[Finding | NotJudged]:
+    """NaN or infinity among the candidate's scores, or vLLM's refusal to write one.
+
+    A baseline that refuses with the same status, its words unknown, refuses the same thing.
+    """
+    refusal = _refusal(pair.candidate)
+    places = _non_finite(pair.candidate)
+    if refusal is None and places is None:
+        yield NotJudged(f.NON_FINITE_LOGPROBS, "no scores")
+    elif refusal or places:
+        theirs = (
+            bool(_non_finite(pair.baseline))
+            or _refusal(pair.baseline) is not None
+            or _refuses_alike(pair)
+        )
+        yield Finding(
+            f.NON_FINITE_LOGPROBS,
+            refusal or f"{len(places or [])} tokens have a score that is NaN or infinite",
+            token=places[0] if places else None,
+            baseline_too=theirs,
+        )
+
+
+def _refusal(side: Side) -> str | None:
+    text = str(side.stream.error) if side.stream and side.stream.error else ""
+    return text if REFUSAL in text.lower() else None
+
+
+def _refuses_alike(pair: Pair) -> bool:
+    ours, theirs = pair.candidate, pair.baseline
+    refused = ours.status is not None and not ours.served
+    return refused and theirs.status == ours.status and theirs.stream is None
+
+
+def _non_finite(side: Side) -> list[int] | None:
+    """Token indices with a score that is no number; `None` where there are no scores."""
+    tokens = Tokens.of(side.tokens or ())
+    if not (tokens.scored | (tokens.listed > 0)).any():
+        return None
+    wrong = tokens.scored & ~np.isfinite(tokens.logprobs)
+    wrong[tokens.owner[~np.isfinite(tokens.top_logprobs)]] = True
+    places: list[int] = np.flatnonzero(wrong).tolist()
+    return places
+
+
+def check_constant(pair: Pair) -> Iterator[Finding | NotJudged]:
+    """All of the candidate's scores identical, where the baseline's at the same places vary."""
+    ours, theirs = _own(pair.candidate), _own(pair.baseline)
+    theirs = theirs[: len(ours)]
+    if len(ours) < 2 or len(theirs) < 2:
+        yield NotJudged(f.LOGPROBS_CONSTANT, "fewer than two scores on a side")
+    elif min(ours) == max(ours) and max(theirs) - min(theirs) > VARIES:
+        yield Finding(
+            f.LOGPROBS_CONSTANT,
+            f"all {len(ours)} logprobs are {ours[0]:g}",
+            baseline=f"{min(theirs):g} … {max(theirs):g}",
+            candidate=f"{ours[0]:g}",
+        )
+
+
+def _own(side: Side) -> list[float]:
+    tokens = Tokens.of(side.tokens or ())
+    finite: list[float] = tokens.logprobs[tokens.scored & np.isfinite(tokens.logprobs)].tolist()
+    return finite
+
+
+def check_argmax(pair: Pair) -> Iterator[Finding | NotJudged]:
+    """Each greedy token is the argmax of the candidate's own list of two or more."""
+    if pair.request is None or not pair.greedy:
+        yield NotJudged(f.SAMPLER_NOT_ARGMAX, "the request is not known to be greedy")
+        return
+    processed = processes_logits(pair.request)
+    if processed:
+        reason = f"raw scores are not what was sampled from under {', '.join(processed)}"
+        yield NotJudged(f.SAMPLER_NOT_ARGMAX, reason)
+        return
+    gaps = _gaps(pair.candidate)
+    if gaps is None:
+        yield NotJudged(f.SAMPLER_NOT_ARGMAX, "no list of two or more scores")
+        return
+    wrong = [(index, gap) for index, gap in gaps.items() if gap > TIE]
+    if wrong:
+        theirs = _gaps(pair.baseline) or {}
+        index, gap = max(wrong, key=lambda item: item[1])
+        yield Finding(
+            f.SAMPLER_NOT_ARGMAX,
+            f"token {index} lies {gap:.3g} nat below the best of its own list"
+            + (f"; {len(wrong) - 1} further tokens do" if len(wrong) > 1 else ""),
+            token=wrong[0][0],
+            candidate=f"{gap:.3g} nat below",
+            baseline_too=all(theirs.get(place, 0.0) > TIE for place, _ in wrong),
+            detail={"tokens": [place for place, _ in wrong]},
+        )
+
+
+def _gaps(side: Side) -> dict[int, float] | None:
+    """How far (nat) each token lies below the best of its own list, by token index."""
+    tokens = Tokens.of(side.tokens or ())
+    places = np.flatnonzero(checkable_places(tokens))
+    with np.errstate(invalid="ignore"):
+        gaps = (tokens.best_listed - tokens.logprobs)[places]
+    return dict(zip(places.tolist(), gaps.tolist(), strict=True)) or None

@@ -1,0 +1,116 @@
+"""DEGENERATE_REPETITION: the output falls into a short cycle that the baseline lacks.
+
+A cycle of at most 32 tokens, five times or more, 16 tokens or more in all. The baseline has it too
+where its tokens (or, where only its text is known, its text) run through the same cycle.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from checks import findings as f
+from checks.exact.channels import channels_of
+from checks.exact.endings import same_output
+from checks.findings import WARNING, Finding, NotJudged
+from checks.pair import Pair, Side
+from checks.tokens.first_fork import first_fork
+from traces.counted import counted
+
+LONGEST_CYCLE = 32
+FEWEST_TIMES = 5
+FEWEST_TOKENS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Cycle:
+    """A run of tokens that repeats: where it starts, its period and length in tokens, and the
+    tokens of one round, turned so that the smallest comes first."""
+
+    start: int
+    length: int
+    round: tuple[int, ...]
+
+    @property
+    def times(self) -> int:
+        return self.length // len(self.round)
+
+
+def cycles(ids: Sequence[int]) -> list[Cycle]:
+    """All degenerate cycles, shortest period first; each run is reported by its own period only."""
+    found: list[Cycle] = []
+    for period in range(1, LONGEST_CYCLE + 1):
+        start = 0
+        for end in range(period, len(ids) + 1):
+            if end < len(ids) and ids[end] == ids[end - period]:
+                continue
+            length = end - start
+            enough = length >= max(FEWEST_TOKENS, FEWEST_TIMES * period)
+            if enough and not any(_within(start, length, cycle) for cycle in found):
+                found.append(Cycle(start, length, _turned(ids[start : start + period])))
+            start = end - period + 1
+    return found
+
+
+def _within(start: int, length: int, cycle: Cycle) -> bool:
+    return cycle.start <= start and start + length <= cycle.start + cycle.length
+
+
+def _turned(ids: Sequence[int]) -> tuple[int, ...]:
+    return min(tuple(ids[i:]) + tuple(ids[:i]) for i in range(len(ids)))
+
+
+def check_repetition(pair: Pair) -> Iterator[Finding | NotJudged]:
+    """One finding for the first cycle the baseline lacks.
+
+    A model may fall into a loop of its own after a fork that rounding explains: that is shown as a
+    warning and does not fail.
+    """
+    ids = pair.candidate.ids
+    if ids is None:
+        yield NotJudged(f.DEGENERATE_REPETITION, "the candidate's token ids are unknown")
+        return
+    ours = cycles(ids)
+    if not ours:
+        return
+    shown = _baseline_shows(pair)
+    if shown is None:
+        yield NotJudged(f.DEGENERATE_REPETITION, "the baseline's output is unknown")
+        return
+    new = [c for c in ours if not (shown is True or (shown and c.round in shown))]
+    cycle = (new or ours)[0]
+    fork = first_fork(pair)
+    explained = fork is not None and fork.explains
+    yield Finding(
+        f.DEGENERATE_REPETITION,
+        f"a round of {counted(len(cycle.round), 'token')} comes {cycle.times} times from token "
+        f"{cycle.start} on",
+        severity=WARNING if explained else "",
+        token=cycle.start,
+        candidate=_round_text(pair.candidate, cycle),
+        baseline_too=not new,
+        detail={"period": len(cycle.round), "times": cycle.times},
+    )
+
+
+def _baseline_shows(pair: Pair) -> set[tuple[int, ...]] | bool | None:
+    """The baseline's cycles; true where its text repeats as well; `None` where it is unknown."""
+    if pair.baseline.ids is not None:
+        return {cycle.round for cycle in cycles(pair.baseline.ids)}
+    if pair.baseline.message is None:
+        return None
+    texts = channels_of(pair.baseline.message).values()
+    return same_output(pair) or any(map(_text_repeats, texts))
+
+
+REPEATS = re.compile(r"(.{1,160}?)\1{4,}", re.DOTALL)
+"""A text of up to 160 characters five times in a row: about 32 tokens."""
+
+
+def _text_repeats(text: str) -> bool:
+    return any(len(match[0]) >= FEWEST_TOKENS for match in REPEATS.finditer(text))
+
+
+def _round_text(side: Side, cycle: Cycle) -> str | None:
+    part = (side.tokens or ())[cycle.start : cycle.start + len(cycle.round)]
+    texts = [token.text for token in part]
+    return None if None in texts else repr("".join(text or "" for text in texts))

@@ -1,0 +1,105 @@
+"""Is every call there, whole, and one the request's tools allow?
+
+First delta of a call, as it must be:
+
+    {"index": 0, "id": "call_1", "type": "function", "function": {"name": "ls", "arguments": ""}}
+"""
+
+from collections.abc import Iterator
+
+from checks import findings as f
+from checks.calls.calls import paired_calls
+from checks.exact.content import not_comparable
+from checks.findings import WARNING, Finding, NotJudged
+from checks.pair import Pair, Side
+from checks.request import tool_schemas
+from checks.tokens.first_fork import first_fork
+from traces.wire.response import ToolCall
+
+
+def check_call_stream(pair: Pair) -> Iterator[Finding | NotJudged]:
+    """TOOL_HEADER_MISSING, TOOL_INDEX_REUSED and EMPTY_TOOL_CALL: what a client chokes on."""
+    message = pair.candidate.message
+    if message is None:
+        for code in (f.TOOL_HEADER_MISSING, f.TOOL_INDEX_REUSED, f.EMPTY_TOOL_CALL):
+            yield NotJudged(code, "the candidate's calls are unknown")
+        return
+    theirs = _streamed_calls(pair.baseline)
+    for call in message.calls:
+        twin = theirs.get(call.index)
+        if not call.header_complete:
+            missing = "name" if not call.name else "id" if not call.id else "id or name at first"
+            yield Finding(
+                f.TOOL_HEADER_MISSING,
+                f"call {call.index}: the first delta lacks its header ({missing})",
+                candidate=f"id {call.id!r}, name {call.name!r}",
+                baseline_too=twin is not None and not twin.header_complete,
+                detail={"call": call.index},
+            )
+        if call.name and len(call.ids) > 1:
+            yield Finding(
+                f.TOOL_INDEX_REUSED,
+                f"index {call.index} carries {len(call.ids)} call ids",
+                candidate=", ".join(call.ids),
+                baseline_too=twin is not None and len(twin.ids) > 1,
+                detail={"call": call.index},
+            )
+    if _is_empty(pair.candidate):
+        yield Finding(
+            f.EMPTY_TOOL_CALL,
+            f"finish_reason is tool_calls; of {len(message.calls)} calls none has a name",
+            baseline_too=_is_empty(pair.baseline),
+        )
+
+
+def _streamed_calls(side: Side) -> dict[int, ToolCall]:
+    return {call.index: call for call in side.stream.tool_calls} if side.stream else {}
+
+
+def _is_empty(side: Side) -> bool:
+    finished = side.finish_reason == "tool_calls"
+    return finished and side.message is not None and not side.message.usable_calls
+
+
+def check_lost(pair: Pair) -> Iterator[Finding | NotJudged]:
+    """Fewer or more calls than the reference. A nameless call is there, though not usable.
+
+    A call too many is an error where equal tokens show that the model did not make it; else it is
+    shown as a warning.
+    """
+    ours, theirs = pair.candidate.message, pair.baseline.message
+    if ours is None or theirs is None or not pair.text_comparable:
+        for code in (f.TOOL_CALL_LOST, f.TOOL_CALL_EXTRA):
+            yield NotJudged(code, not_comparable(pair))
+    elif len(ours.calls) != len(theirs.calls):
+        lost = len(ours.calls) < len(theirs.calls)
+        yield Finding(
+            f.TOOL_CALL_LOST if lost else f.TOOL_CALL_EXTRA,
+            f"{len(ours.calls)} calls, the baseline has {len(theirs.calls)}",
+            severity="" if lost or pair.both_have_tokens else WARNING,
+            baseline=", ".join(str(call.name) for call in theirs.calls) or "no call",
+            candidate=", ".join(str(call.name) for call in ours.calls) or "no call",
+        )
+
+
+def check_known(pair: Pair) -> Iterator[Finding | NotJudged]:
+    """Each call names a tool of the request. After a fork that noise explains, not judged."""
+    if pair.request is None or pair.candidate.message is None:
+        yield NotJudged(f.TOOL_UNKNOWN, "the request or the candidate's calls are unknown")
+        return
+    known = tool_schemas(pair.request)
+    theirs = pair.baseline.message.calls if pair.baseline.message else ()
+    unknown = [call for call, _ in paired_calls(pair) if call.name not in known]
+    fork = first_fork(pair)
+    for call in unknown:
+        too = any(other.name == call.name for other in theirs)
+        if fork is not None and fork.explains and not too:
+            yield NotJudged(f.TOOL_UNKNOWN, f"{call.name!r} comes after a fork inside the noise")
+        else:
+            yield Finding(
+                f.TOOL_UNKNOWN,
+                f"call {call.index} names {call.name!r}, which is no tool of the request",
+                candidate=str(call.name),
+                baseline_too=too,
+                detail={"call": call.index},
+            )

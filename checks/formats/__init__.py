@@ -1,0 +1,4 @@
+"""JSON values, schemas, patterns, grammars, parser markers.
+
+Imports only the words of `checks`.
+"""

@@ -1,0 +1,1 @@
+"""Greedy equivalence: noise floor, regret rates, bounds. Imports `tokens` and `stats`."""

@@ -1,0 +1,87 @@
+"""Findings of greedy equivalence: what a reader is shown, one per turn and code."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from checks import findings as codes
+from checks.bounds import Bound
+from checks.findings import Finding
+from checks.greedy.judgement import TurnJudgement
+from checks.greedy.turn import GreedyTurn
+from checks.tokens.forks import Fork
+from traces.wire.response import Token
+
+
+def findings_of(
+    turns: Sequence[GreedyTurn],
+    judged: Sequence[TurnJudgement],
+    rate: Bound,
+    wrong: Mapping[int, tuple[int, ...]],
+) -> Iterator[Finding]:
+    """Divergences, near ties and excused forks per turn, then the rate."""
+    for place, (turn, result) in enumerate(zip(turns, judged, strict=True)):
+        if result.hard:
+            yield _divergence(turn, result, result.hard, "")
+        elif result.noisy:
+            yield _divergence(turn, result, result.noisy, codes.WARNING)
+        elif result.fork is not None:
+            yield _fork(result, result.fork)
+        if turn.processing and place in wrong:
+            yield Finding(
+                codes.SAMPLER_NOT_ARGMAX,
+                f"{len(wrong[place])} tokens are not the best of the candidate's own list",
+                session=result.session,
+                turn=result.turn,
+                token=wrong[place][0],
+                detail={"tokens": list(wrong[place])},
+            )
+    if rate.state == "fail":
+        yield Finding(codes.REGRET_RATE, rate.message)
+
+
+def _divergence(
+    turn: GreedyTurn, result: TurnJudgement, tokens: tuple[int, ...], severity: str
+) -> Finding:
+    """A token that rounding does not explain; a warning where the baseline is too noisy to tell."""
+    first = tokens[0]
+    more = f"; {len(tokens) - 1} further tokens" if len(tokens) > 1 else ""
+    ours, theirs = turn.candidate.tokens or (), turn.baseline.tokens or ()
+    forked_here = result.fork is not None and result.fork.index == first
+    return Finding(
+        codes.GREEDY_DIVERGENCE,
+        f"regret of token {first} is above the hard bound, largest of the turn "
+        f"{result.max_regret or 0.0:.3g} nat{more}",
+        severity=severity,
+        session=result.session,
+        turn=result.turn,
+        token=first,
+        baseline=_text(theirs[first]) if forked_here else None,
+        candidate=_text(ours[first]),
+        detail={"tokens": list(tokens), "max_regret": result.max_regret},
+    )
+
+
+def _fork(result: TurnJudgement, fork: Fork) -> Finding:
+    seen = "not scored" if fork.regret is None else f"{fork.regret:.3g} nat"
+    note = ", the baseline shows as much itself" if fork.kind == "excused" else ""
+    return Finding(
+        codes.NEAR_TIE_FORK,
+        f"first fork at token {fork.index}, regret {seen}{note}",
+        session=result.session,
+        turn=result.turn,
+        token=fork.index,
+        baseline=_text(fork.baseline),
+        candidate=_text(fork.candidate),
+        detail={
+            "kind": fork.kind,
+            "regret": fork.regret,
+            "prefill_regret": fork.prefill_regret,
+            "margin": fork.margin,
+            "ulp": fork.ulp,
+            "baseline_top": [list(entry) for entry in fork.baseline_top],
+            "candidate_top": [list(entry) for entry in fork.candidate_top],
+        },
+    )
+
+
+def _text(token: Token) -> str:
+    return token.text if token.text is not None else f"token {token.id}"

@@ -1,0 +1,109 @@
+"""The baseline against itself: the noise floor every tolerance is calibrated on.
+
+    hard = clamp(4 q, 1.0, 4.0) nat,  soft = max(0.30, q),  q = 99.99% quantile of A/A regret
+
+q comes from the calibration half of the sessions, per shape, and only from 30,000 tokens on; below
+that the floors stand and nothing is learned from the data.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from checks.policy import Policy
+from checks.tokens.regret import Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """What the baseline's own regrets of one shape look like (nat), and the bounds they give.
+
+    `quantile` is q, `None` where the calibration half holds too few tokens; then `calibrated` is
+    false. `maximum` and `upper` (the 99.9% quantile) are over all A/A tokens of the shape;
+    `too_noisy` says why no single token may condemn, `None` where it may. `explained` is the
+    largest regret that rounding may explain: the hard bound, and of a baseline that is too noisy
+    for it as much as only a far larger noise would reach.
+    """
+
+    shape: Shape
+    tokens: int
+    calibration_tokens: int
+    quantile: float | None
+    upper: float | None
+    maximum: float | None
+    hard: float
+    soft: float
+    explained: float
+    too_noisy: str | None
+
+    @property
+    def calibrated(self) -> bool:
+        """True where the bounds were learned from the calibration half."""
+        return self.quantile is not None
+
+
+def measure_noise(
+    shape: Shape,
+    calibration: Iterable[npt.NDArray[np.float64]],
+    test: Iterable[npt.NDArray[np.float64]],
+    policy: Policy,
+) -> Noise:
+    """Calibrate one shape from A/A regrets (nat) of the two halves of the sessions.
+
+    Positions with processed logits must not be among them. Quantiles are the upper order
+    statistic (``method="higher"``), never an interpolation below a value that was seen.
+    """
+    learn = np.concatenate([np.empty(0), *calibration])
+    every = np.concatenate([learn, *test])
+    quantile = None
+    if len(learn) >= policy.calibration_tokens:
+        quantile = float(np.quantile(learn, policy.calibration_quantile, method="higher"))
+    q = 0.0 if quantile is None else quantile
+    hard = min(max(policy.hard_factor * q, policy.hard_floor), policy.hard_ceiling)
+    maximum = upper = None
+    if len(every):
+        maximum = float(every.max())
+        upper = float(np.quantile(every, policy.noisy_quantile, method="higher"))
+    too_noisy = _too_noisy(maximum, upper, len(every), hard, policy)
+    beyond = max(policy.hard_ceiling, policy.hard_factor * (maximum or 0.0))
+    return Noise(
+        shape=shape,
+        tokens=len(every),
+        calibration_tokens=len(learn),
+        quantile=quantile,
+        upper=upper,
+        maximum=maximum,
+        hard=hard,
+        soft=max(policy.soft_floor, q),
+        explained=hard if too_noisy is None else beyond,
+        too_noisy=too_noisy,
+    )
+
+
+def explained_regret(noise: Sequence[Noise], policy: Policy) -> float:
+    """Largest regret (nat) of a first fork, in decode shape, that rounding may explain.
+
+    What comes after such a fork is the model's own: no fault is read from it.
+    """
+    return max((n.explained for n in noise if n.shape == "decode"), default=policy.hard_floor)
+
+
+def _too_noisy(
+    maximum: float | None, upper: float | None, tokens: int, hard: float, policy: Policy
+) -> str | None:
+    if policy.noise_tails == "heavy":
+        return "the target's noise has heavy tails (`noise_tails`)"
+    if maximum is not None and maximum * policy.noise_scale > hard:
+        return (
+            f"the baseline's own regret reaches {maximum:.3g} nat; rounding {policy.noise_scale:g} "
+            f"times as large would exceed the hard bound {hard:.3g}"
+        )
+    enough = tokens * (1 - policy.noisy_quantile) >= 1
+    if upper is not None and enough and upper > policy.noisy_limit:
+        return (
+            f"the baseline's own {policy.noisy_quantile:.1%} regret quantile is {upper:.3g} nat, "
+            f"above {policy.noisy_limit:.3g}"
+        )
+    return None

@@ -1,0 +1,86 @@
+"""One greedy turn judged against the noise floor."""
+
+from checks.greedy.judgement import TurnJudgement
+from checks.greedy.rate_table import NoiseByShape
+from checks.greedy.turn import GreedyTurn, TurnRegrets, excused
+from checks.tokens.forks import Fork, ForkKind, fork_at
+from checks.tokens.regret import Shape, regret_at
+
+
+def judge_turn(turn: GreedyTurn, measured: TurnRegrets, noise: NoiseByShape) -> TurnJudgement:
+    hard: list[int] = []
+    pardoned: list[int] = []
+    noisy: list[int] = []
+    unknown = 0
+    for part in measured.candidate:
+        floor = noise[part.shape]
+        unknown += int((part.bounded & (part.values <= floor.hard)).sum())
+        for offset in (part.values > floor.hard).nonzero()[0]:
+            index = part.start + int(offset)
+            if excused(turn, index, floor.hard):
+                pardoned.append(index)
+            else:
+                (hard if floor.too_noisy is None else noisy).append(index)
+    values = [float(part.values.max()) for part in measured.candidate if len(part)]
+    return TurnJudgement(
+        session=turn.session,
+        turn=turn.turn,
+        not_judged=measured.not_judged,
+        tokens=measured.tokens - unknown,
+        unscored=measured.unscored + unknown,
+        processed=measured.processed,
+        equal=measured.not_judged is None and measured.divergence is None,
+        fork=_fork(turn, measured, hard + noisy, pardoned),
+        repeat_divergence=measured.repeat_divergence,
+        max_regret=max(values, default=None),
+        hard=tuple(hard),
+        excused=tuple(pardoned),
+        noisy=tuple(noisy),
+        repeat_fork=_repeat_fork(turn, measured, noise["decode"].hard),
+    )
+
+
+def _repeat_fork(turn: GreedyTurn, measured: TurnRegrets, hard: float) -> Fork | None:
+    """The baseline against itself: ``hard`` here says how noisy it is, and condemns nothing."""
+    index, repeat = measured.repeat_divergence, turn.repeat
+    theirs = turn.baseline.tokens or ()
+    if index is None or repeat is None or index >= min(len(repeat.tokens or ()), len(theirs)):
+        return None
+    ours = repeat.tokens or ()
+    seen = regret_at(theirs[index], ours[index].id)
+    kind: ForkKind = "unscored"
+    if seen is not None and seen[0] > hard:
+        kind = "hard"
+    elif seen is not None and not seen[1]:
+        kind = "near_tie"
+    return fork_at(ours, theirs, index, kind)
+
+
+def _fork(
+    turn: GreedyTurn, measured: TurnRegrets, hard: list[int], pardoned: list[int]
+) -> Fork | None:
+    index = measured.divergence
+    if index is None or turn.candidate.tokens is None or turn.baseline.tokens is None:
+        return None
+    found = regret_of(measured, index)
+    kind: ForkKind = "near_tie"
+    if index in hard:
+        kind = "hard"
+    elif index in pardoned:
+        kind = "excused"
+    elif found is None or found[1]:
+        kind = "unscored"
+    scored = turn.scored_candidate
+    again = None
+    if scored is not None and 0 <= index - scored.start < len(scored.ids):
+        again = float(scored.best[index - scored.start] - scored.logprobs[index - scored.start])
+    return fork_at(turn.candidate.tokens, turn.baseline.tokens, index, kind, again)
+
+
+def regret_of(measured: TurnRegrets, index: int) -> tuple[float, bool, Shape] | None:
+    """(regret in nat, only a lower bound?, shape) of output token `index`; `None`: unscored."""
+    for part in measured.candidate:
+        if 0 <= index - part.start < len(part):
+            place = index - part.start
+            return float(part.values[place]), bool(part.bounded[place]), part.shape
+    return None

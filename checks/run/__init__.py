@@ -1,0 +1,1 @@
+"""The judgement of a whole run. Imports every room of `checks`; no room imports it."""

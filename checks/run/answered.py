@@ -1,0 +1,69 @@
+"""Were enough turns answered on both paths? What nobody answered was not judged, and is no pass.
+
+    missing = turns without a whole answer on either path;  missing / turns <= max_unanswered
+
+A turn that both servers refuse alike (status 4xx) could never be replayed: it is counted apart, as
+a turn too long for the servers is.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from checks.bounds import Bound
+from checks.policy import Policy
+from traces.wire.response import Response
+
+ANSWERED = "answered_turns"
+
+Answer = Literal["answered", "refused", "missing"]
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredTurn:
+    """A turn of one arm, and what each path made of it; `None`: no capture at all."""
+
+    arm: str
+    session: str
+    turn: str
+    baseline: Response | None
+    candidate: Response | None
+
+    @property
+    def answer(self) -> Answer:
+        """Whether both answered in full, both refused alike, or something is missing."""
+        sides = (self.baseline, self.candidate)
+        if all(side is not None and _whole(side) for side in sides):
+            return "answered"
+        statuses = {None if side is None else side.status for side in sides}
+        (status, *others) = statuses
+        return "refused" if not others and status in range(400, 500) else "missing"
+
+
+def _whole(response: Response) -> bool:
+    return response.status == 200 and bool(response.finish_reason)
+
+
+def answered_bound(turns: Sequence[AnsweredTurn], policy: Policy) -> Bound:
+    """Few enough turns lack an answer. `turns` are those of the judged arms and the plain one."""
+    answers = [turn.answer for turn in turns]
+    missing, refused = answers.count("missing"), answers.count("refused")
+    asked = len(turns) - refused
+    share = missing / asked if asked else None
+    enough = share is not None and share <= policy.max_unanswered
+    message = f"{missing} of {asked} turns lack an answer on a path"
+    if refused:
+        message += f"; {refused} more are refused by both"
+    if missing:
+        first = next(turn for turn in turns if turn.answer == "missing")
+        message += f"; the first: session {first.session}, turn {first.turn} (arm {first.arm})"
+    return Bound(
+        ANSWERED,
+        "pass" if enough else "inconclusive",
+        message,
+        value=share,
+        margin=policy.max_unanswered,
+        unit="share of turns unanswered",
+        n=asked,
+        needed=None if enough else f"answers of both paths to {missing} turns",
+    )

@@ -1,0 +1,1 @@
+"""Sampled equivalence: tokens against the baseline's distribution. Imports `stats`."""

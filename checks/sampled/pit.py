@@ -1,0 +1,57 @@
+"""Randomised probability integral transform of sampled tokens, and a smooth test of it.
+
+    U_t = S_t + V_t p_t,   S_t mass of the cells before the one drawn, p_t its mass, V_t ~ U(0, 1)
+
+If the tokens follow the law, the U_t are independent and uniform, however the sequence goes on
+(Rosenblatt 1952; Brockwell 2007 for the randomised form).
+"""
+
+from dataclasses import dataclass
+from hashlib import blake2b
+
+import numpy as np
+from scipy import stats
+
+from checks.sampled.distribution import Floats, Law
+
+COMPONENTS = 4
+
+
+def pit_draws(seed: int, session: str, turn: str, count: int) -> Floats:
+    """The V of one turn: PCG64 seeded by BLAKE2b of seed, session and turn, so they repeat."""
+    digest = blake2b(f"{seed}\x00{session}\x00{turn}".encode(), digest_size=16).digest()
+    return np.asarray(np.random.default_rng(int.from_bytes(digest, "big")).random(count))
+
+
+def pit(law: Law, draws: Floats) -> Floats:
+    """U at every position, judged or not."""
+    rows = np.arange(len(law.chosen))
+    own = law.probs[rows, law.chosen]
+    before = np.cumsum(law.probs, axis=1)[rows, law.chosen] - own
+    return np.asarray(np.clip(before + draws * own, 0.0, 1.0))
+
+
+def legendre(u: Floats) -> Floats:
+    """The first four orthonormal Legendre polynomials on [0, 1], shape [n, 4]."""
+    x = 2.0 * u - 1.0
+    plain = (x, (3 * x**2 - 1) / 2, (5 * x**3 - 3 * x) / 2, (35 * x**4 - 30 * x**2 + 3) / 8)
+    scaled = [np.sqrt(2 * k + 1) * values for k, values in enumerate(plain, start=1)]
+    return np.stack(scaled, axis=-1)
+
+
+@dataclass(frozen=True, slots=True)
+class SmoothTest:
+    """Neyman's statistic ``n sum of squared component means``, its p and the component means."""
+
+    statistic: float
+    p: float
+    components: tuple[float, ...]
+
+
+def smooth_test(u: Floats) -> SmoothTest:
+    """Neyman's smooth test of uniformity (Neyman 1937), chi-square with 4 degrees of freedom."""
+    means = legendre(u).mean(axis=0)
+    statistic = float(len(u) * (means**2).sum())
+    return SmoothTest(
+        statistic, float(stats.chi2.sf(statistic, COMPONENTS)), tuple(map(float, means))
+    )

@@ -1,0 +1,112 @@
+"""One sampled turn (temperature above 0), and the law its tokens are held against."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from checks.policy import Policy
+from checks.sampled.distribution import Floats, TopLists, law_of
+from checks.sampled.draft_acceptance import DraftCount, draft_count
+from checks.sampled.e_process import increments
+from checks.sampled.pit import pit, pit_draws
+from checks.sampled.sampling import obstacles, sampling_of
+from checks.sampled.surprisal import Surprisal, surprisal_of
+from checks.sampled.tail_count import TailCount, tail_count
+from traces.journal.score import Score
+
+
+@dataclass(frozen=True, slots=True)
+class SampledTurn:
+    """What is known of one sampled turn.
+
+    `candidate` and `baseline` are each path's own output, teacher-forced through the baseline with
+    ``prompt_logprobs`` as wide as the server allows (20): the baseline's own is the A/A arm.
+    `drafts` are drafted token ids per output token of the candidate where they are known (n-gram
+    drafts can be computed again), -1 elsewhere.
+    """
+
+    session: str
+    turn: str
+    request: Mapping[str, Any]
+    candidate: TopLists | None
+    baseline: TopLists | None = None
+    drafts: tuple[int, ...] | None = None
+
+
+def top_lists(
+    tokens: Sequence[int], entries: Sequence[Mapping[int, float]], width: int
+) -> TopLists:
+    """Lists of one output; `entries[i]` holds token id -> raw log probability at `tokens[i]`.
+
+    vLLM adds the token that stands there where it is not among the `width` best; it is left out
+    again, because what is listed may not depend on what was drawn.
+    """
+    ids = np.zeros((len(tokens), width), dtype=np.int64)
+    logprobs = np.zeros((len(tokens), width))
+    for row, entry in enumerate(entries):
+        best = sorted(entry.items(), key=lambda item: -item[1])[:width]
+        if len(best) < width:
+            raise ValueError(f"position {row} lists {len(best)} of {width} tokens")
+        ids[row] = [token for token, _ in best]
+        logprobs[row] = [value for _, value in best]
+    return TopLists(np.asarray(tokens, dtype=np.int64), ids, logprobs)
+
+
+def listed_tokens(score: Score | None, tokens: Sequence[int], width: int) -> TopLists | None:
+    """The lists of one teacher-forced output; `None` where the server gave none as wide.
+
+    `tokens` is the whole output: a law with penalties depends on what came before.
+    """
+    if score is None or score.outcome != "scored" or len(score.listed) != len(tokens):
+        return None
+    if not tokens or min(len(entry) for entry in score.listed) < width:
+        return None
+    return top_lists(tokens, score.listed, width)
+
+
+@dataclass(frozen=True, slots=True)
+class SampledScores:
+    """The statistics of one path's output of one turn; arrays cover judged positions, in order."""
+
+    session: str
+    surprisal: Surprisal
+    u: Floats
+    growth: Floats
+    tail: TailCount
+    draft: DraftCount
+    open: int
+
+    @property
+    def tokens(self) -> int:
+        """Judged positions."""
+        return len(self.u)
+
+
+def score_lists(
+    turn: SampledTurn, lists: TopLists, drafts: tuple[int, ...] | None, policy: Policy, seed: int
+) -> SampledScores:
+    """Statistics of one output under the law the turn's request asks for."""
+    law = law_of(lists, sampling_of(turn.request))
+    u = pit(law, pit_draws(seed, turn.session, turn.turn, len(lists)))
+    known = None if drafts is None else np.asarray(drafts, dtype=np.int64)
+    return SampledScores(
+        session=turn.session,
+        surprisal=surprisal_of(law),
+        u=u[law.judged],
+        growth=increments(law, u, known),
+        tail=tail_count(law, policy.tail_probability),
+        draft=DraftCount() if known is None else draft_count(law, known),
+        open=int((~law.judged).sum()),
+    )
+
+
+def reason_not_judged(turn: SampledTurn) -> str | None:
+    """Why a whole turn cannot be judged; `None` where it can."""
+    found = obstacles(turn.request)
+    if found:
+        return f"the law cannot be rebuilt: {', '.join(found)}"
+    if turn.candidate is None:
+        return "the candidate's tokens were not scored"
+    return None

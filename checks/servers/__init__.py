@@ -1,0 +1,1 @@
+"""The servers of the two paths: differences, counters, speed. Imports `stats`."""

@@ -1,0 +1,127 @@
+"""METRIC_SUM of a server: what it counted while an arm ran, against what its answers hold.
+
+    vllm:generation_tokens_total     Σ completion_tokens
+    vllm:spec_decode_num_drafts      Σ steps that drafted
+    ..._num_draft_tokens             Σ drafted
+    ..._num_accepted_tokens          Σ accepted
+
+Dashboards read the counters, the gate reads the answers; where they contradict each other, one of
+them lies. That is sound only where nobody else talks to the server and every answer came whole: on
+servers the gate launched, in an arm that was not interrupted. An attached server may serve others
+too, or hide behind a balancer: there it is only told how much else the server wrote meanwhile.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+from checks.findings import METRIC_SUM, Finding
+from traces.journal.server_sample import ServerSample
+from traces.wire.response import Response
+
+SLACK = 0.01
+"""Share by which counter and sum may differ; besides, one step of each request in flight."""
+
+OTHERS = 0.05
+"""Further tokens on an attached server, as a share of this run's, that are worth saying."""
+
+NAMES: Mapping[str, str] = {
+    "generation_tokens": "generated tokens",
+    "drafts": "drafts",
+    "draft_tokens": "draft tokens",
+    "accepted_tokens": "accepted draft tokens",
+}
+
+
+def growth(samples: Sequence[ServerSample], name: str) -> float | None:
+    """How much a counter grew from the first to the last sample, summed over the servers.
+
+    `None` where a sample lacks it, or it fell: the server was started anew in between.
+    """
+    by_url: dict[str, list[float]] = {}
+    for sample in samples:
+        value = getattr(sample, name)
+        if value is None:
+            return None
+        by_url.setdefault(sample.url, []).append(value)
+    if not by_url or any(sorted(values) != values for values in by_url.values()):
+        return None
+    return sum(values[-1] - values[0] for values in by_url.values())
+
+
+def sums(responses: Sequence[Response]) -> dict[str, int | None]:
+    """The same quantities from the answers; `None` where an answer does not tell."""
+    completions = [r.usage.completion if r.usage else None for r in responses]
+    known = [r.speculation for r in responses if r.speculation is not None]
+    told = len(known) == len(responses)
+    drafted = [step for one in known for step in one.drafted or ()]
+    accepted = [step for one in known for step in one.accepted or ()]
+    return {
+        "generation_tokens": sum(n for n in completions if n is not None)
+        if None not in completions
+        else None,
+        "drafts": len(drafted) if told else None,
+        "draft_tokens": sum(drafted) if told else None,
+        "accepted_tokens": sum(accepted) if told else None,
+    }
+
+
+def judge_counters(
+    path: str,
+    arm: str,
+    samples: Sequence[ServerSample],
+    responses: Sequence[Response],
+    concurrency: int,
+) -> list[Finding]:
+    """Contradictions between the counters and the answers of one arm.
+
+    `samples` must span the arm, and `responses` be all that the server gave meanwhile.
+    """
+    found = []
+    for name, expected in sums(responses).items():
+        counted = growth(samples, name)
+        if counted is None or expected is None:
+            continue
+        if abs(counted - expected) > _allowed(expected, responses, concurrency):
+            text = f"the {path}'s server counted {counted:,.0f} {NAMES[name]} while arm {arm} ran, "
+            text += f"its answers hold {expected:,}"
+            detail = {"path": path, "counter": name, "counted": counted, "answers": expected}
+            found.append(Finding(METRIC_SUM, text, detail=detail))
+    return found
+
+
+def other_traffic(
+    path: str,
+    arm: str,
+    samples: Sequence[ServerSample],
+    responses: Sequence[Response],
+    concurrency: int,
+) -> str | None:
+    """A sentence where an attached server visibly served others while the arm ran."""
+    ours, counted = sums(responses)["generation_tokens"], growth(samples, "generation_tokens")
+    if not ours or counted is None:
+        return None
+    more = counted - ours
+    if more <= max(OTHERS * ours, _allowed(ours, responses, concurrency)):
+        return None
+    return (
+        f"the {path}'s server wrote {more:,.0f} tokens for others while arm {arm} ran "
+        f"({more / ours:.0%} of this run's {ours:,}); times were taken beside that load"
+    )
+
+
+def preempted(samples: Sequence[ServerSample]) -> float | None:
+    """How often turns were preempted while the samples were taken, before and after a resume."""
+    by_url: dict[str, list[float]] = {}
+    for sample in samples:
+        if sample.preemptions is not None:
+            by_url.setdefault(sample.url, []).append(sample.preemptions)
+    steps = [after - before for values in by_url.values() for before, after in pairwise(values)]
+    return sum(step for step in steps if step > 0) if steps else None
+
+
+def _allowed(expected: int, responses: Sequence[Response], concurrency: int) -> float:
+    longest = max(
+        (max(r.speculation.drafted or (0,), default=0) for r in responses if r.speculation),
+        default=0,
+    )
+    return SLACK * expected + concurrency * (longest + 1)

@@ -1,0 +1,185 @@
+"""Speed of the candidate against the baseline, paired by turn. Speed never buys back correctness.
+
+    per turn  = exp(mean over turns of log(T_baseline / T_candidate))     above 1: candidate faster
+    per token = (Σ ms / Σ tokens, baseline) / (Σ ms / Σ tokens, candidate)
+
+TTFT and TPOT as in `checks.servers.timing`; user-level throughput is output tokens over the time
+from sending the request to the last token. All three are compared per turn: what happens to a turn
+of any length. The time per output token is also compared per token (`ms_per_token`, time and tokens
+after the first): what happens to all output, in which long turns weigh more. A drafter may win
+the one and lose the other. Intervals are clustered by session.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+
+from checks.servers.timing import timing_of
+from checks.stats.session_interval import clustered, ratio
+from traces.wire.response import Response
+
+Metric = Literal["ttft_ms", "tpot_ms", "user_tokens_per_s", "ms_per_token"]
+PER_TURN: tuple[Metric, ...] = ("ttft_ms", "tpot_ms", "user_tokens_per_s")
+
+SATURATED_SHARE = 0.05
+"""A client that gets this share of baseline chunks merged is too slow to time single tokens."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpeedPair:
+    """The two streams of one turn."""
+
+    session: str
+    turn: str
+    baseline: Response
+    candidate: Response
+
+
+@dataclass(frozen=True, slots=True)
+class SpeedEstimate:
+    """Both paths (unit in the metric's name) and the speed-up with its 95% interval.
+
+    `baseline` and `candidate` are medians over turns, of ``ms_per_token`` the means over tokens.
+    Everything but the counts is `None` where no turn has the metric on both paths.
+    """
+
+    metric: Metric
+    baseline: float | None
+    candidate: float | None
+    speedup: float | None
+    low: float | None
+    high: float | None
+    turns: int
+    sessions: int
+
+
+def compare_speed(pairs: Sequence[SpeedPair], seed: int) -> tuple[SpeedEstimate, ...]:
+    """One estimate per metric, over the turns that both paths answered."""
+    times = [(pair.session, _times(pair.baseline), _times(pair.candidate)) for pair in pairs]
+    return (*(_compare(metric, times, seed) for metric in PER_TURN), _per_token(pairs, seed))
+
+
+Times = Mapping[Metric, float]
+
+
+def _times(response: Response) -> Times:
+    """What can be measured of one stream; nothing of one that was not served."""
+    if response.status != 200:
+        return {}
+    timing = timing_of(response)
+    tokens = response.usage.completion if response.usage else None
+    found: dict[Metric, float] = {}
+    if timing.ttft_ms is not None and timing.ttft_ms > 0:
+        found["ttft_ms"] = timing.ttft_ms
+    if timing.tpot_ms is not None and timing.tpot_ms > 0:
+        found["tpot_ms"] = timing.tpot_ms
+    if tokens and len(found) == 2:
+        last = found["ttft_ms"] + found["tpot_ms"] * (tokens - 1)
+        found["user_tokens_per_s"] = 1000.0 * tokens / last
+    return found
+
+
+def _compare(metric: Metric, times: Sequence[tuple[str, Times, Times]], seed: int) -> SpeedEstimate:
+    both = [(s, b[metric], c[metric]) for s, b, c in times if metric in b and metric in c]
+    if not both:
+        return SpeedEstimate(metric, None, None, None, None, None, 0, 0)
+    faster = 1.0 if metric == "user_tokens_per_s" else -1.0
+    row = {session: i for i, session in enumerate(sorted({session for session, _, _ in both}))}
+    sums = np.zeros((len(row), 2))
+    for session, before, after in both:
+        sums[row[session]] += (faster * math.log(after / before), 1)
+    found = clustered(ratio, sums, len(both), seed=seed)
+    return SpeedEstimate(
+        metric,
+        baseline=float(np.median([before for _, before, _ in both])),
+        candidate=float(np.median([after for _, _, after in both])),
+        speedup=_exp(found.value),
+        low=_exp(found.low),
+        high=_exp(found.high),
+        turns=len(both),
+        sessions=len(row),
+    )
+
+
+def _per_token(pairs: Sequence[SpeedPair], seed: int) -> SpeedEstimate:
+    both = [
+        (pair.session, before, after)
+        for pair in pairs
+        for before, after in [(_decode(pair.baseline), _decode(pair.candidate))]
+        if before is not None and after is not None
+    ]
+    if not both:
+        return SpeedEstimate("ms_per_token", None, None, None, None, None, 0, 0)
+    row = {session: i for i, session in enumerate(sorted({session for session, _, _ in both}))}
+    sums = np.zeros((len(row), 4))
+    for session, before, after in both:
+        sums[row[session]] += (*before, *after)
+    found = clustered(
+        lambda s: np.log(s[:, 0] / s[:, 1] * s[:, 3] / s[:, 2]), sums, len(both), seed=seed
+    )
+    ms, tokens, candidate_ms, candidate_tokens = sums.sum(axis=0).tolist()
+    return SpeedEstimate(
+        "ms_per_token",
+        baseline=ms / tokens,
+        candidate=candidate_ms / candidate_tokens,
+        speedup=_exp(found.value),
+        low=_exp(found.low),
+        high=_exp(found.high),
+        turns=len(both),
+        sessions=len(row),
+    )
+
+
+def _decode(response: Response) -> tuple[float, int] | None:
+    """(ms, tokens) after the first token; `None` where that took no time that can be measured."""
+    tpot = _times(response).get("tpot_ms")
+    tokens = response.usage.completion if response.usage else None
+    return None if tpot is None or tokens is None else (tpot * (tokens - 1), tokens - 1)
+
+
+def _exp(value: float | None) -> float | None:
+    return None if value is None else math.exp(value)
+
+
+def merged_share(baseline: Sequence[Response]) -> float | None:
+    """Share of the baseline's chunks that carry more than one token; `None` without chunks.
+
+    Without speculation an engine step commits one token, so a chunk with several is two steps
+    merged, because the client (or the server's front end) came too late for the first.
+    """
+    counts = [chunk.token_ids for response in baseline for chunk in response.chunks]
+    carrying = [count for count in counts if count]
+    return sum(count > 1 for count in carrying) / len(carrying) if carrying else None
+
+
+def saturation(baseline: Sequence[Response]) -> str | None:
+    """A sentence where the client was too slow for the times to mean much; else `None`."""
+    share = merged_share(baseline)
+    if share is None or share < SATURATED_SHARE:
+        return None
+    return (
+        f"{share:.0%} of the baseline's chunks arrived merged: client or front end is saturated, "
+        "and times of single tokens are not those of the engine"
+    )
+
+
+def break_even(speedups: Mapping[int, float]) -> float | None:
+    """Concurrency at which speculation stops paying, by the speed-ups measured at some of them.
+
+    Interpolated in log(speed-up) over log2(concurrency); `None` where the speed-up stays above 1,
+    the lowest concurrency where it never pays.
+    """
+    points = sorted(speedups.items())
+    if not points:
+        return None
+    if points[0][1] <= 1.0:
+        return float(points[0][0])
+    for (left, fast), (right, slow) in pairwise(points):
+        if slow <= 1.0:
+            share = math.log(fast) / (math.log(fast) - math.log(slow))
+            return float(2 ** (math.log2(left) + share * (math.log2(right) - math.log2(left))))
+    return None

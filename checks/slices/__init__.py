@@ -1,0 +1,4 @@
+"""Verdicts per slice: template, tag, tool, context band.
+
+Imports `stats`, `greedy`, `calls`, `acceptance`.
+"""

@@ -1,0 +1,1 @@
+"""Parses of the same tokens under other cuts. Imports `calls` and `formats`."""

@@ -1,0 +1,4 @@
+"""Statistics without domain types: intervals, paired proportions, permutation tests.
+
+Imports nothing.
+"""

@@ -1,0 +1,1 @@
+"""Regret, forks and argmax of token lists. Imports `stats`."""

@@ -1,0 +1,1 @@
+"""`draftgate.toml`: its model, its reader, its reference page."""

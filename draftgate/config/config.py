@@ -1,0 +1,289 @@
+"""`draftgate.toml`: what to replay, on which paths, under which policy.
+
+    [run]
+    sessions = ["sessions/"]
+    concurrency = 4
+
+    [server]                       # what both launched paths share
+    model = "nvidia/Kimi-K2.6-NVFP4"
+    flags = ["--tool-call-parser", "kimi_k2", "--enable-auto-tool-choice"]
+
+    [candidate]
+    speculative_config = { method = "eagle3", model = "…", num_speculative_tokens = 3 }
+
+    [[arms]]                       # a quarter of the sessions again, sixteen at a time
+    name = "c16"
+    concurrency = 16
+
+    [policy]
+    rate_margin = 1e-4
+
+A path is launched from `[server]` unless it names `urls`; then it is attached.
+"""
+
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from checks.config_table import ConfigTable
+from checks.policy import Policy
+from draftgate.config.json_fit import unfit_for_json
+from replay.url import server_root
+from traces.errors import ConfigError
+from traces.session.perturbation import PERTURBATIONS
+
+A_WEEK_S = 7 * 24 * 3600.0
+
+OWN_ARMS = frozenset({"main", "aa", "plain", "verify", "candidate", "baseline"})
+"""Names that the gate's own arms and comparisons have."""
+
+
+class Mendable(ValueError):
+    """A configuration that cannot be, and what to write instead."""
+
+    def __init__(self, problem: str, fix: str) -> None:
+        super().__init__(problem)
+        self.fix = fix
+
+
+class ArmSection(ConfigTable):
+    """`[[arms]]`: a further arm: some of the turns again, on both paths, under another load."""
+
+    name: str = Field(
+        pattern=r"^[a-z0-9][a-z0-9.-]{0,31}$",
+        description="what reports, journals and the store call it",
+    )
+    concurrency: int | None = Field(
+        None,
+        ge=1,
+        le=10_000,
+        description="sessions replayed side by side; default is `run.concurrency`",
+    )
+    share: float = Field(
+        0.25,
+        gt=0,
+        le=1,
+        description="share of the sessions, drawn by `run.seed`; at least 6 of them, and "
+        "`concurrency`",
+    )
+    max_sessions: int | None = Field(None, ge=1, description="at most so many sessions")
+    max_turns: int | None = Field(
+        None, ge=1, description="at most so many turns, the first ones of every session"
+    )
+    repeat: bool = Field(
+        True,
+        description="the baseline replays it twice: rates only compare at the same concurrency, so "
+        "without its own repeat an arm's regret rate is not judged",
+    )
+    prefix_cache: bool = Field(
+        True, description="false: each turn has a cache salt of its own, so that nothing is reused"
+    )
+    small_kv: bool = Field(
+        False,
+        description="servers of its own with room for little more than its longest turn, so that "
+        "turns preempt each other; launched paths only",
+    )
+    perturb: tuple[str, ...] = Field(
+        (),
+        description="changes of every prompt, made in this order ("
+        + ", ".join(f"`{name}`" for name in PERTURBATIONS)
+        + "); the candidate alone replays it, and its acceptance is held against the main arm's",
+    )
+
+    @field_validator("name")
+    @classmethod
+    def _is_free(cls, name: str) -> str:
+        if name in OWN_ARMS or name.endswith("-aa") or "rerun" in name:
+            raise ValueError(f"an arm of the gate itself is called {name}; take another name")
+        return name
+
+    @field_validator("perturb")
+    @classmethod
+    def _changes_are_known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        for name in names:
+            if name not in PERTURBATIONS:
+                raise ValueError(f"there is no change {name!r}; known: {', '.join(PERTURBATIONS)}")
+        return names
+
+    @model_validator(mode="after")
+    def _load_can_show(self) -> "ArmSection":
+        if self.small_kv and self.concurrency == 1:
+            raise ValueError("a single turn is never preempted; raise `concurrency`")
+        if self.small_kv and self.perturb:
+            raise ValueError("`perturb` and `small_kv` ask two questions; make two arms")
+        return self
+
+
+class RunSection(ConfigTable):
+    """`[run]`: what is replayed, how hard, and where the results go."""
+
+    sessions: tuple[str, ...] = Field(
+        (), description="files, folders or globs of recorded sessions"
+    )
+    output: str = Field(".draftgate", description="folder for journals, server logs and case files")
+    db: str = Field("draftgate.duckdb", description="the DuckDB store")
+    report: str = Field("", description="HTML report; default is report.html in the run's folder")
+    concurrency: int = Field(
+        4, ge=1, le=10_000, description="sessions replayed side by side, on each path"
+    )
+    order: Literal["together", "in-turn"] = Field(
+        "in-turn",
+        description="`in-turn` starts the candidate, ends it, then the baseline (one model fits); "
+        "`together` keeps both servers up",
+    )
+    max_tokens: int = Field(1024, ge=1, lt=2**31, description="most output tokens of a turn")
+    max_sessions: int | None = Field(None, ge=1, description="replay at most so many sessions")
+    max_turns: int | None = Field(None, ge=1, description="replay at most so many turns in all")
+    plain_share: float = Field(
+        0.1, ge=0, le=1, description="share of sessions also replayed without ids and logprobs"
+    )
+    arms: Literal["none", "listed", "all"] = Field(
+        "listed",
+        description="further arms: `none`, those `listed` in `[[arms]]`, or `all`, the ready-made "
+        "ones too (docs/arms.md)",
+    )
+    scorer: Literal["auto", "teacher-forcing", "lockstep"] = Field(
+        "auto",
+        description="how the baseline scores tokens it did not choose (docs/scoring.md); `auto` "
+        "takes lockstep where its server has no prompt logprobs",
+    )
+    verify_floor: Literal["auto", "on", "off"] = Field(
+        "auto",
+        description="noise floor in verify shape: a third server that drafts and accepts nothing "
+        "(vLLM on a GPU, launched paths); `auto` where `policy.noise_tails` is heavy",
+    )
+    seed: int = Field(0, ge=0, lt=2**63, description="seed of every random draw of the judgement")
+    timeout_s: float = Field(
+        600, gt=0, le=A_WEEK_S, description="longest wait for one turn, in seconds"
+    )
+    tool_parser: str = Field(
+        "",
+        description="tool-call parser the output's markup is written for; default is the "
+        "`--tool-call-parser` of the launched servers",
+    )
+    reasoning_parser: str = Field(
+        "",
+        description="reasoning parser of the servers, for split invariance; default is the "
+        "`--reasoning-parser` of the launched servers",
+    )
+    tokenizer: str = Field(
+        "",
+        description="folder or name of the servers' tokenizer, for split invariance; default is "
+        "`server.model`",
+    )
+    redact: bool = Field(True, description="replace secrets in case files and reports")
+
+
+class ServerSection(ConfigTable):
+    """`[server]`: the vLLM server both launched paths share."""
+
+    model: str = Field("", description="model folder or name; empty where both paths are attached")
+    served_model_name: str = Field("", description="the name requests use; default is the model")
+    flags: tuple[str, ...] = Field((), description="vLLM flags of both paths")
+    env: dict[str, str] = Field(default_factory=dict, description="environment of both paths")
+    python: str = Field("", description="Python that runs vLLM; default is the one running now")
+    start_timeout_s: float = Field(
+        600, gt=0, le=A_WEEK_S, description="longest wait for a server to be healthy"
+    )
+
+
+class PathSection(ConfigTable):
+    """`[baseline]`: attached by `urls`, or launched from `[server]`."""
+
+    urls: tuple[str, ...] = Field((), description="base URLs of running servers; a session sticks")
+    api_key_env: str = Field("", description="environment variable that holds the API key")
+    flags: tuple[str, ...] = Field((), description="further vLLM flags of this path alone")
+
+    @field_validator("urls")
+    @classmethod
+    def _urls_can_be_asked(cls, urls: tuple[str, ...]) -> tuple[str, ...]:
+        for url in urls:
+            try:
+                server_root(url)
+            except ConfigError as error:
+                raise ValueError(f"{error}; {error.fix}") from None
+        return urls
+
+
+class CandidateSection(PathSection):
+    """`[candidate]`: as `[baseline]`, with the drafter."""
+
+    speculative_config: dict[str, Any] = Field(
+        default_factory=dict, description="vLLM's --speculative-config, as a table"
+    )
+
+    @field_validator("speculative_config")
+    @classmethod
+    def _vllm_can_read_it(cls, table: dict[str, Any]) -> dict[str, Any]:
+        if unfit := unfit_for_json(table):
+            raise Mendable(
+                f"{unfit}, which JSON, and so vLLM's --speculative-config, cannot hold",
+                "write a finite number, a text, true or false, a list or a table there",
+            )
+        return table
+
+
+class ReferenceSection(ConfigTable):
+    """`[reference]`: a stored run whose acceptance profile this run is compared with."""
+
+    run: str = Field("", description="run id in the store, or `last` for the newest passed run")
+
+
+class Config(ConfigTable):
+    """The whole file."""
+
+    run: RunSection = RunSection()
+    server: ServerSection = ServerSection()
+    baseline: PathSection = PathSection()
+    candidate: CandidateSection = CandidateSection()
+    reference: ReferenceSection = ReferenceSection()
+    arms: tuple[ArmSection, ...] = ()
+    policy: Policy = Policy()
+
+    @model_validator(mode="after")
+    def _paths_are_reachable(self) -> "Config":
+        paths = {"baseline": self.baseline, "candidate": self.candidate}
+        bare = [name for name, path in paths.items() if not path.urls]
+        if bare and not self.server.model:
+            raise Mendable(
+                f"{' and '.join(f'[{name}]' for name in bare)} without `urls`, [server] without "
+                "`model`: nothing to replay on",
+                f"name running servers in {' and '.join(f'`{name}.urls`' for name in bare)}, or in "
+                "`server.model` a model to launch vLLM with",
+            )
+        if not self.candidate.urls and not self.candidate.speculative_config:
+            raise Mendable(
+                "[candidate] is launched but has no `speculative_config`",
+                'say what drafts: speculative_config = { method = "eagle3", model = "…", '
+                "num_speculative_tokens = 3 }",
+            )
+        if self.candidate.speculative_config.get("rejection_sample_method") == "synthetic":
+            raise ValueError(
+                "[candidate] accepts drafts by decree (rejection_sample_method is synthetic), "
+                "which changes the output by design"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _arms_can_run(self) -> "Config":
+        names = [arm.name for arm in self.arms]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"two [[arms]] are called {name}")
+        if self.run.verify_floor == "on" and not self.launched:
+            raise ValueError("`verify_floor` needs a server of its own, and a path is attached")
+        for arm in self.arms:
+            if arm.small_kv and not self.launched:
+                raise ValueError(
+                    f"arm {arm.name}: `small_kv` needs servers of its own, and a path is attached"
+                )
+        return self
+
+    @property
+    def launched(self) -> bool:
+        """Whether the gate launches the servers of both paths."""
+        return not (self.baseline.urls or self.candidate.urls)
+
+
+DEFAULT_FILE = Path("draftgate.toml")

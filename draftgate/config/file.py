@@ -1,0 +1,88 @@
+"""Reading `draftgate.toml`: every mistake is named by file, key and the nearest valid name."""
+
+import difflib
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from draftgate.config.config import Config, Mendable
+from draftgate.config.overrides import Overrides
+from traces.errors import ConfigError
+
+
+def read_config(path: Path, overrides: Overrides | None = None) -> Config:
+    """The configuration in `path`, with `overrides` (section -> key -> value) laid over it.
+
+    Raises ConfigError, naming the file and each wrong key, for a file that is missing, is not
+    TOML, has an unknown key, or has a value out of range.
+    """
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ConfigError(
+            f"{path}: no such configuration file", "name one with -c, or write draftgate.toml"
+        ) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: not valid TOML: {error}", "mend the line named") from None
+    except OSError as error:
+        raise ConfigError(
+            f"{path}: cannot be read ({error.strerror})", "name a configuration file with -c"
+        ) from None
+    return parse_config(laid_over(data, overrides or {}), str(path))
+
+
+def laid_over(data: Mapping[str, Any], overrides: Overrides) -> dict[str, Any]:
+    """The tables with some keys given otherwise; what is no table is left for the error."""
+    merged = dict(data)
+    for section, values in overrides.items():
+        table = merged.get(section, {})
+        if isinstance(table, Mapping):
+            merged[section] = {**table, **values}
+    return merged
+
+
+def parse_config(data: dict[str, Any], origin: str) -> Config:
+    """`data` as a Config; see `read_config` for the errors."""
+    try:
+        return Config.model_validate(data)
+    except ValidationError as error:
+        problems = [_problem(dict(e)) for e in error.errors(include_url=False)]
+        fixes = [fix for _, fix in problems if fix]
+        raise ConfigError(
+            f"{origin}: " + "; ".join(text for text, _ in problems),
+            "; ".join(fixes) or "see docs/configuration.md for every key",
+        ) from None
+
+
+def _problem(error: dict[str, Any]) -> tuple[str, str]:
+    """(what is wrong, how to mend it) of one pydantic error."""
+    location = [str(part) for part in error["loc"]]
+    where = ".".join(location) or "file"
+    if error["type"] == "model_type":
+        return f"{where}: is no table", f"write it as `[{where}]`, with its keys below"
+    if error["type"] != "extra_forbidden":
+        cause = error.get("ctx", {}).get("error")
+        fix = cause.fix if isinstance(cause, Mendable) else ""
+        return f"{where}: {str(error['msg']).removeprefix('Value error, ')}", fix
+    known = list(_names_at(location[:-1]))
+    near = difflib.get_close_matches(location[-1], known, n=1, cutoff=0.5)
+    fix = f"did you mean `{near[0]}`?" if near else f"known here: {', '.join(sorted(known))}"
+    return f"{where}: unknown key", fix
+
+
+def _names_at(location: list[str]) -> Iterator[str]:
+    """The valid keys of the table at `location`."""
+    model: type[BaseModel] = Config
+    for part in location:
+        if part.isdecimal():
+            continue
+        annotation = model.model_fields[part].annotation if part in model.model_fields else None
+        kinds = (annotation, *get_args(annotation))
+        found = [k for k in kinds if isinstance(k, type) and issubclass(k, BaseModel)]
+        if not found:
+            return
+        model = found[0]
+    yield from model.model_fields

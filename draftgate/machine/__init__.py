@@ -1,0 +1,1 @@
+"""This machine: what it has, what shadows a package, how a failure reads."""

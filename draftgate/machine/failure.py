@@ -1,0 +1,71 @@
+"""Failures that no command has explained, in words. What may be needed before
+draftgate's own packages can be imported uses the standard library alone.
+
+    error: out/runs: No space left on device
+    fix: free some space on that disk, or name a place on another one
+
+Anything else is a fault of draftgate itself, and says so; the traceback is for its developers, and
+may quote recorded text, so it is shown only where ``DRAFTGATE_TRACEBACK=1`` asks for it.
+"""
+
+import os
+import re
+import traceback
+from pathlib import Path
+
+TRACEBACK = "DRAFTGATE_TRACEBACK"
+"""Environment variable; any value but the empty one shows the traceback of a failure."""
+
+LONGEST = 300
+"""Characters of an exception's own words that are shown."""
+
+_ACTING = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def os_failure(error: OSError) -> tuple[str, str]:
+    """(what the system refused and where, how to mend it)."""
+    # Not at the top: another package may stand in for `traces` where something else failed.
+    from traces.output import fix_of
+
+    names = [
+        os.fsdecode(n) for n in (error.filename, error.filename2) if isinstance(n, str | bytes)
+    ]
+    where = " -> ".join(names) or _place(error)
+    return _plain(f"{where}: {error.strerror or error}"), fix_of(error)
+
+
+def fault(error: Exception) -> tuple[str, str]:
+    """(what happened, where to go with it) of a failure that is no user's doing."""
+    what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return (
+        _plain(f"draftgate itself failed, {_place(error)}: {what}"),
+        f"run it again with {TRACEBACK}=1 and report the message and traceback to draftgate's "
+        "maintainers (read it first: it may quote recorded text)",
+    )
+
+
+def traceback_of(error: Exception) -> str:
+    """The traceback where it is asked for, else nothing."""
+    if not os.environ.get(TRACEBACK):
+        return ""
+    return "".join(traceback.format_exception(error)).rstrip()
+
+
+def _place(error: BaseException) -> str:
+    """``draftgate/run/pairs.py, line 33``: the innermost line of draftgate's own code."""
+    root = Path(__file__).resolve().parents[2]
+    rooms = ("draftgate", "traces", "replay", "checks", "reports")
+    ours = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename.startswith(tuple(f"{root / room}{os.sep}" for room in rooms))
+    ]
+    if not ours:
+        return "outside its own code"
+    return f"{Path(ours[-1].filename).relative_to(root)}, line {ours[-1].lineno}"
+
+
+def _plain(text: str) -> str:
+    """One line, shortened, without characters that act on a terminal."""
+    text = _ACTING.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

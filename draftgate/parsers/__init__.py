@@ -1,0 +1,1 @@
+"""`draftgate parsers`: vLLM's parsers under other cuts."""

@@ -1,0 +1,1 @@
+"""Questions to the store: SQL, named queries, comparisons, answers. Imports `store`."""

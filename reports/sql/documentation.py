@@ -1,0 +1,117 @@
+"""The SQL guide docs/sql.md, written from the declarations, the views and the named queries.
+
+Whatever is in the database is in the page, in the same words; sample answers come from a store that
+the caller made.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from reports.schema import ENUMS, KEPT_TABLES, TABLES
+from reports.sql.answer import as_object, cell
+from reports.sql.query import answer, queries
+from reports.store.store import Store
+from reports.store.view import views
+
+MOST_ROWS = 6
+
+HEAD = """# The store, in SQL
+
+A DuckDB file (default `draftgate.duckdb`) keeps every run. Ask it in three ways:
+
+    draftgate query --list                     # questions that have a name
+    draftgate query worst_boundaries           # one of them, about the last run
+    draftgate query diverged --run 20260526    # about another run; a beginning of its id is enough
+    draftgate sql "from v_verdict"             # any SELECT
+    draftgate sql - < question.sql             # from a file
+
+Both take `--db FILE`, `--limit N` (0: all rows), `--format table|csv|json|parquet`, `-o FILE` and
+`--json`. The connection is read-only and sealed: no files, no extensions, no settings, and one
+statement at a time. Any DuckDB program opens the file too (`duckdb -readonly draftgate.duckdb`),
+and finds the words of this page in the database itself: every table, view and column has a comment
+(`select table_name, comment from duckdb_tables()`, `select view_name, comment from duckdb_views()`,
+`select column_name, comment from duckdb_columns() where table_name = 'tokens'`).
+
+A run is in the file whole or not at all. Times are UTC. NULL means not measured, never zero.
+Intervals are 95% and clustered by session, for tokens of one session are not independent; below 3
+sessions there is none. `draftgate report RUN --parquet DIR` exports a run; a folder of exported
+runs answers the same questions (`--db DIR`), so runs of many machines meet in one query.
+
+Size: 16 bytes per draft position, with its share of steps, tokens and sums (6 of them are its own
+row); 100 runs of 501,000 positions are 0.8 GB. Every question below is answered from them in 0.25 s
+at most, on two cores shared with other work, and loading the last run and asking all of them takes
+0.5 GB of memory. Ready rows go in at 2.5 million per CPU second, at 1.3 million with all that a
+load checks and sums. `python tools/benchmark_store.py --positions 50100000 --db FILE` measures it,
+and `python benchmarks/load.py` the way from the journal (docs/guides/scale.md). Sums per run,
+session, slice and position are kept in `position_sums` and `step_sums`; questions that read raw
+rows (`tokens`, `steps`, `draft_positions`) are quick when they name one run. These three are views:
+their rows are kept with one number for the six columns that name a capture (`capture_keys`).
+"""
+
+
+def sql_guide(store: Store, run: str, previous: str) -> str:
+    """The whole page; sample answers are about `run`, comparisons are with `previous`."""
+    return "\n".join(
+        [
+            HEAD,
+            *_queries(store, run, previous),
+            *_views(),
+            *_tables(),
+            *_enums(),
+        ]
+    )
+
+
+def _queries(store: Store, run: str, previous: str) -> Iterator[str]:
+    yield "## Questions with a name\n"
+    for name, query in queries().items():
+        runs = {"old": previous, "new": run} if name == "compare" else {}
+        command = "draftgate compare OLD NEW" if runs else f"draftgate query {name}"
+        rows = as_object(answer(store, name, run, 0, **runs))["rows"]
+        yield f"### {name}\n\n{query.comment}\n\n    {command}\n"
+        yield from _grid(("column", "meaning"), query.columns.items())
+        yield f"No rows: {query.none}.\n"
+        if rows:
+            yield "Sample answer:\n"
+            yield from _grid(tuple(query.columns), (r.values() for r in rows[:MOST_ROWS]))
+            if len(rows) > MOST_ROWS:
+                yield f"… and {len(rows) - MOST_ROWS} more rows.\n"
+
+
+def _views() -> Iterator[str]:
+    yield "## Views\n"
+    for view in sorted(views(), key=lambda view: view.name):
+        yield f"### {view.name}\n\n{view.comment}\n"
+        yield from _grid(("column", "meaning"), view.columns.items())
+
+
+def _tables() -> Iterator[str]:
+    yield "## Tables\n"
+    for table in (*TABLES, *KEPT_TABLES):
+        yield f"### {table.name}\n\n{table.comment} A row is named by {_code(table.key)}.\n"
+        rows = (
+            (c.name, c.type + ("" if not c.required else ", never NULL"), c.text)
+            for c in table.columns
+        )
+        yield from _grid(("column", "type", "meaning"), rows)
+
+
+def _enums() -> Iterator[str]:
+    yield "## Enum types\n\nThey sort in this order.\n"
+    yield from _grid(("type", "values"), ((n, ", ".join(v)) for n, v in ENUMS.items()))
+
+
+def _grid(head: Sequence[str], rows: Iterable[Iterable[object]]) -> Iterator[str]:
+    yield f"| {' | '.join(head)} |"
+    yield "|" + "---|" * len(head)
+    for row in rows:
+        yield "| " + " | ".join(_cell(value) for value in row) + " |"
+    yield ""
+
+
+def _cell(value: object) -> str:
+    text = value if isinstance(value, str) else cell(value)
+    return text.replace("|", "\\|")
+
+
+def _code(names: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)

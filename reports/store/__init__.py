@@ -1,0 +1,1 @@
+"""The DuckDB file: opening, loading, views, Parquet. Imports `schema`."""

@@ -1,0 +1,1 @@
+"""Arguments of tool calls, in every syntax that vLLM's parsers read."""

@@ -1,0 +1,1 @@
+"""Blocks of text by line: prose, code, diffs, shell."""

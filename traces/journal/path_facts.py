@@ -1,0 +1,38 @@
+"""What one server of a path says of itself, so that two paths can be compared."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from traces.journal.observables import Observables
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFacts:
+    """One entry of ``/v1/models``; `max_model_len` counts tokens of prompt and output."""
+
+    id: str
+    root: str | None
+    max_model_len: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PathFacts:
+    """Facts of one server. None: the server does not say (never "the same as the other's").
+
+    `cache` holds the labels of ``vllm:cache_config_info``; `probe_ids` the token ids of a probe
+    conversation with tools; `parser_probe` what the server makes of forced outputs, by the name of
+    their markup. `command` (keys and tokens masked) and `non_default_args` are known of launched
+    servers. `speculation_metrics` tells whether the server has counters of speculation at all.
+    """
+
+    path: str
+    url: str
+    version: str | None = None
+    models: tuple[ModelFacts, ...] | None = None
+    cache: Mapping[str, str] | None = None
+    probe_ids: tuple[int, ...] | None = None
+    parser_probe: Mapping[str, str] | None = None
+    command: tuple[str, ...] | None = None
+    non_default_args: str | None = None
+    speculation_metrics: bool | None = None
+    observables: Observables | None = None

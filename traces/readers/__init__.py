@@ -1,0 +1,1 @@
+"""Readers of recorded-session formats, one per format, behind `registry`. Imports `session`."""

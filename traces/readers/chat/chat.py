@@ -1,0 +1,212 @@
+"""Chat messages of every dialect as transcript items.
+
+Understood, also mixed in one list: OpenAI chat completions (``tool_calls``, ``function_call``,
+role ``tool`` or ``function``), Anthropic blocks (``tool_use``, ``tool_result``, ``thinking``),
+converter dialects with content parts ``tool_call`` and ``tool_output``, ShareGPT
+(``from``/``value``) and the role names that data sets use.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from traces.readers.chat.arguments import Call, tool_call
+from traces.readers.chat.content import Parts, content_parts
+from traces.readers.chat.items import Answer, Item, Result, Rows, Said
+from traces.readers.chat.reasoning import add_reasoning, add_reasoning_beside
+from traces.readers.chat.shapes import items, mapping, mappings, text, text_or_none
+from traces.readers.files.json_text import dump
+from traces.session.blobs import BlobStore
+from traces.session.message import Role
+
+ROLES: dict[str, Role] = {
+    "system": "system", "developer": "developer",
+    "user": "user", "human": "user", "prompter": "user",
+    "assistant": "assistant", "ai": "assistant", "gpt": "assistant", "model": "assistant",
+    "bot": "assistant", "chatgpt": "assistant", "function_call": "assistant",
+    "tool": "tool", "function": "tool", "observation": "tool", "function_response": "tool",
+    "ipython": "tool", "environment": "tool", "toolresult": "tool",
+}  # fmt: skip
+
+CALL_BLOCKS = frozenset({"tool_use", "tool_call", "server_tool_use", "function_call", "toolCall"})
+RESULT_BLOCKS = frozenset(
+    {
+        "tool_result",
+        "tool_output",
+        "tool_call_response",
+        "function_call_output",
+        "web_search_tool_result",
+    }
+)
+REASONING_BLOCKS = frozenset({"thinking", "reasoning", "redacted_thinking"})
+
+
+@dataclass(slots=True)
+class ChatReader:
+    """Reads the messages of one conversation in order.
+
+    It keeps the calls that still wait for a result, to pair results that name no call by position;
+    `guesses` counts the ids that were not in the message itself, `left_out` the messages and calls
+    that were none (no object, or of no known role).
+    """
+
+    blobs: BlobStore
+    guesses: int = 0
+    left_out: int = 0
+    _waiting: dict[str, Call] = field(default_factory=dict)
+    _made: int = 0
+
+    def items(self, messages: Any, rows: Rows = ()) -> list[Item]:
+        """Every message of a list; what is no message is left out."""
+        return [item for message in items(messages) for item in self.message(message, rows)]
+
+    def message(self, message: Any, rows: Rows = ()) -> list[Item]:
+        """The items of one message: a response, or results followed by what was said."""
+        message = mapping(message)
+        named = text(message.get("role")) or text(message.get("from"))
+        role = ROLES.get(named) or ROLES.get(named.lower())
+        if role is None:
+            self.left_out += 1
+            return []
+        content = message.get("content")
+        if content is None:
+            content = _other_content(message, role)
+        if named == "function_call":
+            return [self._share_gpt_call(content, rows)]
+        if role == "assistant":
+            return [self.answer(message, content, rows)]
+        if role == "tool":
+            return [self._result(message, content, rows)]
+        return self.said(role, content, rows)
+
+    def answer(self, message: dict[str, Any], content: Any, rows: Rows) -> Answer:
+        """A response; `content` is that of `message`, whatever its key is called."""
+        answer = Answer(rows=rows, response_id=text_or_none(message.get("id")))
+        for block in content if isinstance(content, list) else (content,):
+            kind = block.get("type") if isinstance(block, dict) else None
+            if not isinstance(kind, str):
+                answer.parts += content_parts(block, self.blobs)
+            elif kind in CALL_BLOCKS:
+                answer.calls.append(self._call(block))
+            elif kind in REASONING_BLOCKS:
+                add_reasoning(answer, block)
+            else:
+                answer.parts += content_parts(block, self.blobs)
+        for call in self.objects(message.get("tool_calls")):
+            answer.calls.append(self._call(call))
+        if isinstance(message.get("function_call"), dict) and not answer.calls:
+            answer.calls.append(self._call(message["function_call"]))
+        if not answer.reasoning:
+            add_reasoning_beside(answer, message)
+        if answer.reasoning:
+            answer.state = "visible"
+        self._waiting = {call.id: call for call in answer.calls}
+        return answer
+
+    def objects(self, values: Any) -> list[dict[str, Any]]:
+        """The objects of a list, which may be missing; what is none is left out."""
+        found = mappings(values)
+        if values:
+            self.left_out += len(values) - len(found) if isinstance(values, list) else 1
+        return found
+
+    def _share_gpt_call(self, content: Any, rows: Rows) -> Answer:
+        from traces.readers.files.json_text import embedded
+
+        value = mapping(embedded(content))
+        call = self._call(value) if value else None
+        self._waiting = {call.id: call} if call else {}
+        parts = [] if call else content_parts(content, self.blobs)
+        return Answer(parts=parts, calls=list(self._waiting.values()), rows=rows)
+
+    def _call(self, block: dict[str, Any]) -> Call:
+        function = mapping(block.get("function")) or mapping(block.get("tool")) or block
+        arguments = None
+        for key in ("arguments", "input", "args", "parameters"):
+            if key in function:
+                arguments = function[key]
+                break
+        call_id = text(block.get("id")) or text(block.get("call_id"))
+        call_id = call_id or text(block.get("tool_call_id")) or self._new_id()
+        name = function.get("name", function.get("tool_name", block.get("tool")))
+        return tool_call(call_id, name, arguments)
+
+    def _new_id(self) -> str:
+        self.guesses += 1
+        self._made += 1
+        return f"call_{self._made}"
+
+    def _result(self, message: dict[str, Any], content: Any, rows: Rows) -> Result:
+        named = message.get("tool_call_id", message.get("call_id", message.get("tool_use_id")))
+        ids = items(message.get("tool_call_ids"))
+        call_id = text(named) or text(ids[0] if ids else "")
+        parts: Parts = []
+        for block in content if isinstance(content, list) else (content,):
+            kind = block.get("type") if isinstance(block, dict) else None
+            if isinstance(kind, str) and kind in RESULT_BLOCKS:
+                call_id = call_id or text(_id_of(block))
+                block = _output_of(block)
+            parts += content_parts(block, self.blobs)
+        call_id = self._pair(call_id, text(message.get("name")))
+        is_error = message.get("is_error")
+        return Result(call_id, parts, rows, is_error if isinstance(is_error, bool) else None)
+
+    def passed(self, item: Item) -> None:
+        """An item goes by whose message was read before."""
+        if isinstance(item, Answer):
+            self._waiting = {call.id: call for call in item.calls}
+        elif isinstance(item, Result):
+            self._pair(item.call_id, "")
+
+    def _pair(self, named: str, function: str) -> str:
+        if named:
+            self._waiting.pop(named, None)
+            return named
+        self.guesses += 1
+        waiting = iter(self._waiting.values())
+        first = next((call for call in waiting if call.name == function), None)
+        first = first or next(iter(self._waiting.values()), None)
+        return self._new_id() if first is None else self._waiting.pop(first.id).id
+
+    def said(self, role: Role, content: Any, rows: Rows) -> list[Item]:
+        """What no response made: results first, then text."""
+        results: list[Item] = []
+        parts: Parts = []
+        for block in content if isinstance(content, list) else (content,):
+            kind = block.get("type") if isinstance(block, dict) else None
+            if isinstance(kind, str) and kind in RESULT_BLOCKS:
+                is_error = block.get("is_error")
+                results.append(
+                    Result(
+                        self._pair(text(_id_of(block)), ""),
+                        content_parts(_output_of(block), self.blobs),
+                        rows,
+                        is_error if isinstance(is_error, bool) else None,
+                    )
+                )
+            else:
+                parts += content_parts(block, self.blobs)
+        if not parts and results:
+            return results
+        return [*results, Said(role, parts, "harness" if role != "user" else "human", rows)]
+
+
+def _other_content(message: dict[str, Any], role: Role) -> Any:
+    for key in ("parts", "value", "text"):
+        if message.get(key) is not None:
+            return message[key]
+    return message.get("system_prompt") if role == "system" else None
+
+
+def _id_of(block: dict[str, Any]) -> Any:
+    for key in ("tool_use_id", "tool_call_id", "call_id", "id"):
+        if block.get(key):
+            return block[key]
+    return None
+
+
+def _output_of(block: dict[str, Any]) -> Any:
+    for key in ("content", "output", "result", "response", "text"):
+        if block.get(key) is not None:
+            value = block[key]
+            return dump(value) if isinstance(value, dict) and "type" not in value else value
+    return None

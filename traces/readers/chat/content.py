@@ -1,0 +1,81 @@
+"""Content blocks of every chat dialect as parts: text, attachments kept aside, notes."""
+
+from typing import Any
+
+from traces.readers.chat.shapes import mapping, text
+from traces.readers.files.json_text import dump
+from traces.session.blobs import BlobStore
+from traces.session.message import Blob, Note, Text
+
+Parts = list[Text | Blob | Note]
+
+TEXT_TYPES = frozenset({"text", "input_text", "output_text", "refusal", "summary_text"})
+IMAGE_TYPES = frozenset({"image", "image_url", "input_image", "document", "input_file", "file"})
+
+MAX_NESTED = 20
+"""Lists in lists deeper than this are kept as JSON text."""
+
+
+def content_parts(content: Any, blobs: BlobStore, nested: int = 0) -> Parts:
+    """A string, one block, or a list of strings and blocks.
+
+    Understood are blocks of chat completions (``text``, ``image_url``), Responses (``input_text``,
+    ``output_text``, ``input_image``), Anthropic (``text``, ``image`` with a base64 or URL source,
+    ``document``), Gemini (``{"text"}``, ``inlineData``) and MCP (``image`` with ``data``). What is
+    none of them becomes a note that names its type.
+    """
+    if isinstance(content, str):
+        return [blobs.text(content)] if content else []
+    if isinstance(content, dict):
+        return _block_parts(content, blobs, nested)
+    if isinstance(content, list) and nested < MAX_NESTED:
+        parts: Parts = []
+        for block in content:
+            parts += content_parts(block, blobs, nested + 1)
+        return parts
+    return [] if content is None else [blobs.text(dump(content))]
+
+
+def _block_parts(block: dict[str, Any], blobs: BlobStore, nested: int) -> Parts:
+    kind = block.get("type")
+    if kind == "text" and isinstance(written := block.get("text"), str):
+        return [blobs.text(written)] if written else []
+    kind = text(kind)
+    written = block.get("text", block.get("refusal", block.get("content")))
+    if kind in TEXT_TYPES or (not kind and isinstance(block.get("text"), str)):
+        return content_parts(written, blobs) if isinstance(written, str) else []
+    if kind in IMAGE_TYPES or "inlineData" in block or "inline_data" in block:
+        return [attachment(block, blobs)]
+    if kind == "tool_reference":
+        return [Note(text=f"tool reference: {text(block.get('tool_name'))}")]
+    if kind in ("tool_result", "resource") and written is not None:
+        return content_parts(written, blobs, nested + 1)
+    if not kind:
+        return [blobs.text(dump(block))]
+    return [Note(text=kind)]
+
+
+def attachment(block: dict[str, Any], blobs: BlobStore) -> Blob | Note:
+    """An image or file block; a URL or id that points elsewhere is kept as a note's kind only."""
+    source = mapping(block.get("source")) or mapping(
+        block.get("inlineData", block.get("inline_data"))
+    )
+    url = block.get("image_url", block.get("file_data", block.get("url")))
+    url = text(mapping(url).get("url")) if isinstance(url, dict) else text(url)
+    kind = text(block.get("type")) or "attachment"
+    default = "image/png" if "image" in kind else "application/octet-stream"
+    mime = text(source.get("media_type") or source.get("mimeType") or block.get("mimeType"))
+    encoded = text(source.get("data")) or text(block.get("data"))
+    if encoded and text(source.get("type")) == "text":
+        return Blob(mime="text/plain", blob=blobs.put(encoded.encode()), size=len(encoded))
+    if encoded:
+        return blobs.base64(mime or default, encoded)
+    if url.startswith("data:"):
+        declared, _, encoded = url.removeprefix("data:").partition(",")
+        return blobs.base64(declared.split(";")[0] or default, encoded)
+    return Blob(mime=mime or default)
+
+
+def joined(parts: Parts) -> str:
+    """The text among `parts`."""
+    return "\n".join(part.text for part in parts if isinstance(part, Text))

@@ -1,0 +1,1 @@
+"""Opening files: compression, JSON Lines, databases, archives. Imports the words of `traces`."""

@@ -1,0 +1,1 @@
+"""One module or folder per recorded-session format. Imports `chat` and `files`."""

@@ -1,0 +1,1 @@
+"""One conversation, or one prompt, per row."""

@@ -1,0 +1,74 @@
+"""Prompt-only rows: replayable turns without a recorded answer.
+
+    {"question_id": 1, "category": "coding", "turns": ["Write …", "Now …"]}  SPEED-Bench
+    {"prompt": "…"} / {"text": "…"} / {"messages": [… last one from the user]}
+
+Further ``turns`` of a row would follow an answer nobody recorded: only the first is replayable.
+"""
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from traces.readers.chat.builder import SessionBuilder
+from traces.readers.chat.content import content_parts
+from traces.readers.chat.items import Answer
+from traces.readers.chat.shapes import items, mapping, text
+from traces.readers.files.sample import Sample
+from traces.readers.intake import Intake
+from traces.readers.reader import share
+from traces.readers.tags import scalar_tags
+from traces.session.message import make_message
+from traces.session.session import Session
+
+PROMPT_KEYS = ("prompt", "question", "instruction", "problem_statement", "text")
+ID_KEYS = ("question_id", "id", "prompt_id", "task_id")
+TAG_KEYS = ("category", "sub_category", "subset", "source", "difficulty")
+
+
+def row_prompts(row: dict[str, Any]) -> list[str]:
+    """The user's texts of a row, in order; empty if it holds none."""
+    turns = items(row.get("turns"))
+    said = [turn for turn in turns if isinstance(turn, str)]
+    said = said or [text(mapping(turn).get("content")) for turn in turns]
+    if any(said):
+        return [turn for turn in said if turn]
+    return next(([row[key]] for key in PROMPT_KEYS if text(row.get(key))), [])
+
+
+class Prompts:
+    """Reads rows that hold a prompt each."""
+
+    format: ClassVar[str] = "prompts"
+    unsupported: ClassVar[str | None] = None
+    keys: ClassVar[frozenset[str]] = frozenset({"turns", *PROMPT_KEYS})
+
+    def match(self, sample: Sample) -> float:
+        """Rows with turns or a prompt, and no conversation."""
+        return 0.6 * share(sample, sum(bool(row_prompts(row)) for row in sample.objects))
+
+    def read(self, intake: Intake) -> Iterator[Session]:
+        """One session per row, of one turn."""
+        for number, value in intake.source.rows():
+            row = mapping(value)
+            prompts = row_prompts(row)
+            if not prompts:
+                intake.ledger.skip(number, "no_prompt")
+                continue
+            intake.ledger.use(number)
+            ids = (str(row[key]) for key in ID_KEYS if isinstance(row.get(key), str | int))
+            builder = SessionBuilder(intake, session_id=next(ids, None))
+            builder.tags = scalar_tags({key: row.get(key) for key in TAG_KEYS})
+            toolset = builder.toolset(())
+            thread = builder.thread()
+            if text(row.get("system")):
+                parts = content_parts(row["system"], intake.blobs)
+                message = make_message("system", parts, origin="harness", rows=(number,))
+                thread.mids.append(builder.add(message))
+            parts = content_parts(prompts[0], intake.blobs)
+            message = make_message("user", parts, origin="human", rows=(number,))
+            thread.mids.append(builder.add(message))
+            asked = Answer(toolset=toolset, rows=(number,))
+            builder.turn(thread, asked, None, fidelity="exact")
+            if len(prompts) > 1:
+                builder.warn("later_turns_need_answers", number, f"{len(prompts) - 1} left out")
+            yield builder.build()

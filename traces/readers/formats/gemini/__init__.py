@@ -1,0 +1,1 @@
+"""Gemini CLI and Qwen Code, which share the form of their messages."""

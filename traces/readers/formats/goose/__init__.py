@@ -1,0 +1,1 @@
+"""Goose: JSON Lines, database, untagged blocks."""

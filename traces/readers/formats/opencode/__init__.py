@@ -1,0 +1,1 @@
+"""opencode: database, exports, message lists, streams."""

@@ -1,0 +1,1 @@
+"""OpenHands: evaluation outputs, event lists, SDK events."""

@@ -1,0 +1,1 @@
+"""OpenTelemetry GenAI and OpenInference spans."""

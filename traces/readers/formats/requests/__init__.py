@@ -1,0 +1,1 @@
+"""Logs of requests and answers: chat completions, Responses, Messages, vLLM's own log."""

@@ -1,0 +1,4 @@
+"""The canonical session and its parts: messages, turns, files, rendering.
+
+Imports the words of `traces` only.
+"""

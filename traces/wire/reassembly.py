@@ -1,0 +1,210 @@
+"""Put a streamed chat completion together exactly as a strict client would.
+
+    data: {"choices":[{"index":0,"delta":{"content":"a"},"token_ids":[64],
+           "logprobs":{"content":[{"token":"token_id:64","logprob":-0.1,"bytes":[97],
+                                   "top_logprobs":[{"token":"token_id:64","logprob":-0.1}]}]}}]}
+    data: {"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":1},
+           "metrics":{"speculative_decoding":{"per_step_accepted":[2],"per_step_drafted":[3]}}}
+    data: [DONE]
+
+What a chunk may hold is in `traces.wire.chunk`. Both `delta.reasoning` and the older
+`delta.reasoning_content` are read. Only choice 0 is read: the gate asks for `n: 1`.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from traces.journal.capture import Capture
+from traces.wire.chunk import WireChunk, WireUsage, read_chunk
+from traces.wire.event import WireEvent, json_object, read_event
+from traces.wire.reassembly_calls import CallAssembler
+from traces.wire.reassembly_tokens import TokenCollector
+from traces.wire.response import Chunk, Response, Speculation, Usage
+from traces.wire.sse import SseParser, events_of
+
+DONE = "[DONE]"
+
+
+def response_of(capture: Capture) -> Response:
+    """The response a capture holds. A status other than 200 gives its error body.
+
+    Never raises: an event that is no chunk (`traces.wire.chunk`) is named in `malformed`.
+    """
+    if capture.status != 200:
+        return _assemble([], capture.status, done=False, error=_error_body(capture.body))
+    parser = SseParser()
+    events: list[WireEvent] = []
+    malformed: list[str] = []
+    done = False
+    for number, event in enumerate(events_of(capture.events, parser)):
+        if event.data.startswith(DONE):
+            done = True
+            break
+        read = read_event(number, event.at_ms, event.data)
+        if read is None:
+            malformed.append(f"event {number} is not a JSON object: {event.data[:80]!r}")
+        else:
+            events.append(read)
+    if not done and parser.left_over:
+        malformed.append(f"the stream ends inside event {len(events) + len(malformed)}")
+    if parser.undecodable:
+        malformed.append(f"{parser.undecodable} lines are not UTF-8")
+    return _assemble(events, capture.status, done=done, malformed=tuple(malformed))
+
+
+def response_of_chunks(
+    chunks: Iterable[dict[str, Any]],
+    *,
+    done: bool,
+    status: int | None = 200,
+    times_ms: Iterable[float] | None = None,
+    raw_text: str | None = None,
+    error: dict[str, Any] | None = None,
+) -> Response:
+    """The response made of chunk objects in order, as case files hold them.
+
+    `times_ms` are milliseconds since the request was sent, one per chunk; where they are unknown
+    every chunk stands at 0.
+    """
+    chunks = list(chunks)
+    times = list(times_ms) if times_ms is not None else [0.0] * len(chunks)
+    events = [
+        WireEvent(number, at_ms, None, chunk)
+        for number, (at_ms, chunk) in enumerate(zip(times, chunks, strict=True))
+    ]
+    return _assemble(events, status, done=done, raw_text=raw_text, error=error)
+
+
+def _error_body(body: bytes) -> dict[str, Any]:
+    text = body.decode(errors="replace")
+    return json_object(text) or {"error": {"message": text}}
+
+
+def _assemble(
+    events: list[WireEvent],
+    status: int | None,
+    *,
+    done: bool,
+    malformed: tuple[str, ...] = (),
+    raw_text: str | None = None,
+    error: dict[str, Any] | None = None,
+) -> Response:
+    content: list[str] = []
+    reasoning: list[str] = []
+    calls = CallAssembler()
+    tokens = TokenCollector()
+    seen: list[Chunk] = []
+    odd: list[str] = []
+    irregular: dict[str, None] = {}
+    ids_sent = False
+    reasons: list[str] = []
+    after_finish = 0
+    stop: str | int | None = None
+    usage: Usage | None = None
+    speculation: Speculation | None = None
+    prompt_ids: tuple[int, ...] | None = None
+    fingerprint: str | None = None
+    model: str | None = None
+    for number, at_ms, chunk, raw in events:
+        if raw is not None:
+            error = error or _error_object(raw)
+            chunk = _checked(raw, number, odd)
+            speculation = _speculation(chunk, raw) or speculation
+        assert chunk is not None
+        if chunk.usage is not None:
+            usage = _usage(chunk.usage)
+        fingerprint = chunk.system_fingerprint or fingerprint
+        model = chunk.model or model
+        if chunk.prompt_token_ids is not None:
+            prompt_ids = tuple(chunk.prompt_token_ids)
+        choice = chunk.choice
+        delta = choice.delta
+        if delta is not None and not delta.empty:
+            content.append(delta.text)
+            reasoning.append(delta.thought)
+            if delta.tool_calls:
+                calls.add(delta.tool_calls)
+            irregular |= dict.fromkeys(delta.irregular)
+        if reasons and (choice.token_ids or (delta is not None and delta.says_something)):
+            after_finish += 1
+        if choice.finish_reason:
+            reasons.append(choice.finish_reason)
+        stop = choice.stop_reason if choice.stop_reason is not None else stop
+        ids, entries = choice.token_ids, choice.logprobs.content if choice.logprobs else None
+        if ids is not None or entries is not None:
+            ids_sent = True
+            tokens.add(ids, entries)
+        seen.append(
+            Chunk(
+                at_ms=at_ms,
+                token_ids=None if ids is None else len(ids),
+                logprobs=None if entries is None else len(entries),
+                has_delta=delta is not None and (raw is None or _has_delta(raw)),
+            )
+        )
+    if len(reasons) > len(set(reasons)):
+        irregular["the same finish_reason came twice"] = None
+    return Response(
+        status=status,
+        content="".join(content),
+        reasoning="".join(reasoning),
+        tool_calls=calls.finished(),
+        finish_reason=reasons[-1] if reasons else None,
+        tokens=tokens.finished() if ids_sent else None,
+        prompt_token_ids=prompt_ids,
+        usage=usage,
+        speculation=speculation,
+        chunks=tuple(seen),
+        done=done,
+        error=error,
+        malformed=(*malformed, *odd),
+        irregular=tuple(irregular),
+        system_fingerprint=fingerprint,
+        model=model,
+        stop_reason=stop,
+        raw_text=raw_text,
+        finish_reasons=tuple(reasons),
+        after_finish=after_finish,
+    )
+
+
+def _checked(raw: dict[str, Any], number: int, odd: list[str]) -> WireChunk:
+    """The chunk; an empty one in place of what is none, which is added to `odd`."""
+    try:
+        return read_chunk(raw)
+    except ValueError as error:
+        odd.append(f"event {number} is no chat completion chunk: {error}")
+        return WireChunk()
+
+
+def _has_delta(raw: dict[str, Any]) -> bool:
+    """Whether choice 0 has a delta with any field, read or not (such as `role`)."""
+    return any(c.get("delta") for c in raw["choices"] if c.get("index", 0) == 0)
+
+
+def _error_object(chunk: dict[str, Any]) -> dict[str, Any] | None:
+    """The error in a 200 stream: ``{"error": {...}}``, or the older ``{"object": "error"}``."""
+    if chunk.get("error"):
+        return chunk
+    return chunk if chunk.get("object") == "error" else None
+
+
+def _usage(usage: WireUsage) -> Usage:
+    details = usage.prompt_tokens_details
+    return Usage(
+        prompt=usage.prompt_tokens,
+        completion=usage.completion_tokens,
+        cached=details.cached_tokens if details else None,
+    )
+
+
+def _speculation(chunk: WireChunk, raw: dict[str, Any]) -> Speculation | None:
+    steps = chunk.metrics.speculative_decoding if chunk.metrics else None
+    if steps is None:
+        return None
+    accepted, drafted = steps.per_step_accepted, steps.per_step_drafted
+    return Speculation(
+        accepted=None if accepted is None else tuple(accepted),
+        drafted=None if drafted is None else tuple(drafted),
+        raw=raw["metrics"]["speculative_decoding"],
+    )

@@ -1,0 +1,57 @@
+"""Assemble tool calls from their deltas, by index.
+
+    {"index": 0, "id": "call_1", "type": "function", "function": {"name": "ls", "arguments": ""}}
+    {"index": 0, "function": {"arguments": "{}"}}
+
+Two ids on one index stay one call: its first id and name stand, all argument text is joined.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from traces.wire.chunk import WireCall
+from traces.wire.response import ToolCall
+
+
+@dataclass(slots=True)
+class _Call:
+    index: int
+    header_complete: bool
+    ids: list[str] = field(default_factory=list)
+    name: str | None = None
+    arguments: list[str] = field(default_factory=list)
+
+
+class CallAssembler:
+    """Takes the `tool_calls` lists of deltas in order."""
+
+    def __init__(self) -> None:
+        self._calls: dict[int, _Call] = {}
+
+    def add(self, deltas: Sequence[WireCall]) -> None:
+        """Take the calls of one delta. A delta without an index means its place in the list."""
+        for place, delta in enumerate(deltas):
+            index = place if delta.index is None else delta.index
+            identifier, name = delta.id or "", (delta.function and delta.function.name) or ""
+            call = self._calls.get(index)
+            if call is None:
+                call = _Call(index, header_complete=bool(identifier and name))
+                self._calls[index] = call
+            if identifier and identifier not in call.ids:
+                call.ids.append(identifier)
+            call.name = call.name or name or None
+            call.arguments.append(delta.arguments)
+
+    def finished(self) -> tuple[ToolCall, ...]:
+        """All calls, by index."""
+        return tuple(
+            ToolCall(
+                index=call.index,
+                id=call.ids[0] if call.ids else None,
+                name=call.name,
+                arguments="".join(call.arguments),
+                header_complete=call.header_complete,
+                ids=tuple(call.ids),
+            )
+            for _, call in sorted(self._calls.items())
+        )
