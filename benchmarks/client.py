@@ -17,8 +17,8 @@ from pathlib import Path
 import aiohttp
 
 from replay.client import StreamClient
-from traces.journal.capture import CaptureKey
 from traces.journal.journal import JournalWriter
+from traces.wire.capture import CaptureKey
 
 EVENTS = 64
 REQUEST = {"model": "m", "messages": [{"role": "user", "content": "x" * 2000}], "stream": True}

@@ -26,9 +26,9 @@ from draftgate.run.reading import Reading, read_exchange
 from draftgate.run.rows.exchanges import ExchangeRows
 from reports.store.records import RunTables
 from reports.store.store import Store
-from traces.journal.capture import Capture, CaptureKey
 from traces.journal.frames import FrameReader
 from traces.journal.journal import JournalWriter
+from traces.wire.capture import Capture, CaptureKey
 from traces.wire.chunk import WireChunk
 
 TOKENS, K, RUN = 500, 3, "benchmark"

@@ -17,8 +17,8 @@ from replay.job import Job, SessionJobs
 from replay.refusal import context_refusal
 from replay.resume import Finished, finished_turns, request_digest, settles
 from traces.errors import DraftgateError, InputError, ServerError
-from traces.journal.capture import Capture, CaptureKey
 from traces.journal.journal import JournalWriter
+from traces.wire.capture import Capture, CaptureKey
 
 GIVE_UP_AFTER = 3
 """So many turns in a row without any answer mean that the server is gone."""

@@ -13,8 +13,8 @@ from typing import Any, Self
 import aiohttp
 
 from replay.url import server_root
-from traces.journal.capture import Capture, CaptureKey, Event
-from traces.journal.capture_record import encode_json
+from traces.json_bytes import encode_json
+from traces.wire.capture import Capture, CaptureKey, Event
 
 KEPT_HEADERS = frozenset({"content-type", "date", "retry-after", "server", "x-request-id"})
 """Response headers worth keeping; all others may carry secrets and are dropped."""

@@ -12,7 +12,7 @@ from msgspec import Struct, ValidationError, convert
 from replay.client import CONNECT_TIMEOUT_S
 from replay.url import server_root
 from traces.errors import ServerError
-from traces.journal.capture_record import encode_json
+from traces.json_bytes import encode_json
 from traces.wire.chunk import Count
 
 ANSWER_TIMEOUT_S = 300.0

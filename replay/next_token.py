@@ -13,7 +13,7 @@ from msgspec import Struct, convert
 from replay.client import StreamClient
 from replay.scorer_plan import ScorerPlan
 from replay.teacher_forcing import ROUTE
-from traces.journal.capture import CaptureKey
+from traces.wire.capture import CaptureKey
 from traces.wire.chunk import Count
 from traces.wire.response import Token
 

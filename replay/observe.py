@@ -5,9 +5,9 @@ from replay.refusal import error_message
 from replay.request import gate_request
 from replay.scorer_plan import ScorerPlan
 from replay.teacher_forcing import teacher_force
-from traces.journal.capture import CaptureKey
 from traces.journal.observables import Observables
 from traces.journal.score import ScoreRequest
+from traces.wire.capture import CaptureKey
 from traces.wire.reassembly import response_of
 from traces.wire.response import Response
 

@@ -7,7 +7,7 @@
 import json
 from typing import Any
 
-from traces.journal.capture import Capture
+from traces.wire.capture import Capture
 
 TOO_LONG = ("maximum context length", "max_model_len")
 """vLLM's words: `renderers/params.py` and `entrypoints/serve/utils/api_utils.py`."""

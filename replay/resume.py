@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from replay.refusal import context_refusal
-from traces.journal.capture import Capture
-from traces.journal.capture_record import decode_json, encode_json
 from traces.journal.journal import JournalReader
+from traces.json_bytes import decode_json, encode_json
+from traces.wire.capture import Capture
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,9 +21,9 @@ from replay.endpoint import Endpoint
 from replay.gpu import GpuReader
 from replay.prometheus import Sample, parse_metrics, total
 from traces.errors import ServerError
-from traces.journal.capture_record import decode_json, encode_json
 from traces.journal.frames import FrameReader, FrameWriter
 from traces.journal.server_sample import ServerSample
+from traces.json_bytes import decode_json, encode_json
 
 EVERY_S = 1.0
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from msgspec import Struct, convert
 
-from traces.journal.capture_record import decode_json, encode_json
 from traces.journal.frames import FrameReader, FrameWriter
 from traces.journal.score import Outcome, Score, Shape
+from traces.json_bytes import decode_json, encode_json
 
 SCORE_AGAIN = (
     "restore the file from a copy, or take it away: `draftgate gate --resume RUN` asks the "

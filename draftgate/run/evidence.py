@@ -12,9 +12,9 @@ from typing import Any
 from draftgate.run.folder import RunFolder
 from replay.sampler import read_samples
 from traces.collection import collector_paused
-from traces.journal.capture import Capture, CaptureKey
 from traces.journal.journal import JournalReader
 from traces.journal.server_sample import ServerSample
+from traces.wire.capture import Capture, CaptureKey
 from traces.wire.reassembly import response_of
 from traces.wire.response import Response
 

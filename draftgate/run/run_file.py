@@ -25,9 +25,9 @@ from draftgate.run.folder import RunFolder
 from draftgate.run.plan import Plan
 from draftgate.version import VERSION
 from traces.errors import ConfigError, InputError
-from traces.journal.capture_record import decode_json
 from traces.journal.path_facts import PathFacts
 from traces.journal.vllm_flags import without_secrets
+from traces.json_bytes import decode_json
 from traces.output import write_whole
 from traces.redaction.redaction import Redactor
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from checks.splits.samples import TOOLS
-from traces.journal.capture import Capture, CaptureKey
+from traces.wire.capture import Capture, CaptureKey
 
 ASKED = {"messages": [{"role": "user", "content": "go"}], "tools": TOOLS, "temperature": 0}
 

@@ -25,8 +25,8 @@ from replay.job import Job
 from reports.sql.query import answer
 from reports.store.store import Store
 from traces.errors import ServerError
-from traces.journal.capture import CaptureKey
 from traces.journal.journal import JournalReader
+from traces.wire.capture import CaptureKey
 from traces.wire.reassembly import response_of_chunks
 
 Request = dict[str, Any]

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from draftgate.cli import run
-from traces.journal.capture import Capture, CaptureKey
 from traces.journal.journal import JournalWriter, journal_path
+from traces.wire.capture import Capture, CaptureKey
 
 Printed = pytest.CaptureFixture[str]
 

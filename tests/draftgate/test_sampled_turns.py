@@ -8,7 +8,7 @@ from draftgate.run.reading import Reading
 from draftgate.run.sampled import sampled_turns
 from draftgate.run.turns import Answers
 from evidence.pool import EMPTY
-from traces.journal.capture import CaptureKey
+from traces.wire.capture import CaptureKey
 
 TURN = ("s", "t")
 

@@ -13,8 +13,8 @@ from replay.arm import ArmPlan, ArmResult, run_arm
 from replay.job import Job
 from replay.port import free_port
 from traces.errors import InputError, ServerError
-from traces.journal.capture import Capture
 from traces.journal.journal import JournalReader
+from traces.wire.capture import Capture
 
 TOO_LONG = b"""{"error": {"message": "This model's maximum context length is 16 tokens.",
  "type": "BadRequestError", "param": "input_tokens", "code": 400}}"""

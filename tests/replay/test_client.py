@@ -9,8 +9,8 @@ from scripted_server import DONE, Answer, scripted, sse
 
 from replay.client import StreamClient
 from replay.port import free_port
-from traces.journal.capture import Capture, CaptureKey
 from traces.journal.journal import JournalWriter
+from traces.wire.capture import Capture, CaptureKey
 
 KEY = CaptureKey("r1", "candidate", "main", "s1", "t1")
 SECRET = "sk-very-secret-key"

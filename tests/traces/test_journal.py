@@ -17,9 +17,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from traces.errors import InputError, OutputError
-from traces.journal.capture import Capture, CaptureKey
 from traces.journal.capture_record import decode_record, encode_record
 from traces.journal.journal import JournalReader, JournalWriter, journal_path
+from traces.wire.capture import Capture, CaptureKey
 
 
 def capture(turn: str = "t1", text: str | bytes = 'data: {"x": 1}\n\n') -> Capture:

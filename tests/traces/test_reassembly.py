@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from traces.journal.capture import Capture, CaptureKey
+from traces.wire.capture import Capture, CaptureKey
 from traces.wire.reassembly import response_of, response_of_chunks
 
 KEY = CaptureKey("run", "candidate", "main", "s", "1")

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from traces.errors import InputError
-from traces.journal.capture import Capture, CaptureKey
+from traces.wire.capture import Capture, CaptureKey
 from traces.wire.chunk import read_message
 from traces.wire.reassembly import response_of, response_of_chunks
 

@@ -9,14 +9,13 @@ A network read that is not valid UTF-8 (a read may end inside a character) is ke
 """
 
 import base64
-import json
 from itertools import pairwise
 from typing import Annotated, Any
 
-import orjson
 from msgspec import Meta, Struct, convert
 
-from traces.journal.capture import Capture, CaptureKey
+from traces.json_bytes import decode_json, encode_json
+from traces.wire.capture import Capture, CaptureKey
 
 
 class _Base64(Struct):
@@ -106,24 +105,6 @@ def decode_record(line: bytes) -> Capture:
         headers=record.headers or {},
         error=record.error,
     )
-
-
-def encode_json(value: Any) -> bytes:
-    """UTF-8 JSON of `value`. Lone surrogates and integers beyond 64 bits, which recorded sessions
-    may hold and orjson refuses, go through the standard library as escapes.
-    """
-    try:
-        return orjson.dumps(value)
-    except TypeError:
-        return json.dumps(value, separators=(",", ":")).encode()
-
-
-def decode_json(data: bytes | str) -> Any:
-    """What `encode_json` wrote."""
-    try:
-        return orjson.loads(data)
-    except orjson.JSONDecodeError:
-        return json.loads(data)
 
 
 def _encode_read(read: str | bytes) -> str | dict[str, str]:

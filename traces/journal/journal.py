@@ -10,9 +10,9 @@ A journal is enough to judge a run again without a server.
 from collections.abc import Iterator
 from pathlib import Path
 
-from traces.journal.capture import Capture
 from traces.journal.capture_record import decode_record, encode_record
 from traces.journal.frames import FrameReader, FrameWriter
+from traces.wire.capture import Capture
 
 
 def journal_path(folder: Path, path: str, arm: str, shard: int = 0) -> Path:

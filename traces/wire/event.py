@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from msgspec import MsgspecError
 from msgspec.json import Decoder, decode
 
-from traces.journal.capture_record import decode_json
+from traces.json_bytes import decode_json
 from traces.wire.chunk import WireChunk
 
 DECODE = Decoder(WireChunk).decode

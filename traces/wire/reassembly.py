@@ -14,7 +14,7 @@ What a chunk may hold is in `traces.wire.chunk`. Both `delta.reasoning` and the 
 from collections.abc import Iterable
 from typing import Any
 
-from traces.journal.capture import Capture
+from traces.wire.capture import Capture
 from traces.wire.chunk import WireChunk, WireUsage, read_chunk
 from traces.wire.event import WireEvent, json_object, read_event
 from traces.wire.reassembly_calls import CallAssembler

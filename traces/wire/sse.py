@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from traces.journal.capture import Event
+from traces.wire.capture import Event
 
 BOM = b"\xef\xbb\xbf"
 
