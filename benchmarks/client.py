@@ -16,7 +16,7 @@ from pathlib import Path
 
 import aiohttp
 
-from replay.client import StreamClient
+from replay.sending.client import StreamClient
 from traces.journal.journal import JournalWriter
 from traces.wire.capture import CaptureKey
 

@@ -16,12 +16,12 @@ import tempfile
 import time
 from pathlib import Path
 
-from replay.client import StreamClient
-from replay.command import ServerSpec
-from replay.scorer import ScorerPlan, score_one
-from replay.scorer_plan import Method
-from replay.server import Server
-from replay.token_stream import continuation_request, stream_tokens
+from replay.launch.command import ServerSpec
+from replay.launch.server import Server
+from replay.scoring.scorer import ScorerPlan, score_one
+from replay.scoring.scorer_plan import Method
+from replay.scoring.token_stream import continuation_request, stream_tokens
+from replay.sending.client import StreamClient
 from traces.journal.score import ScoreRequest
 
 FLAGS = ("--enforce-eager", "--max-model-len", "16384")

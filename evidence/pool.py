@@ -28,7 +28,7 @@ from checks.tokens.regret import Regrets
 from draftgate.run.evidence import read_evidence
 from draftgate.run.folder import RunFolder
 from draftgate.run.turns import Answers, greedy_turns
-from replay.score_file import read_scores
+from replay.scoring.score_file import read_scores
 from traces.wire.response import Response
 
 POOL = Path(__file__).with_name("pool.jsonl.gz")

@@ -29,9 +29,9 @@ from draftgate.run.paths import server_spec
 from evidence import beginnings
 from evidence.results import Result, keep, result_of, shown
 from models.perturbed import perturbed_copy
-from replay.command import ServerSpec
-from replay.cpus import cpu_shares
-from replay.server import Server
+from replay.launch.command import ServerSpec
+from replay.launch.cpus import cpu_shares
+from replay.launch.server import Server
 
 HOME = Path(".draftgate/evidence").resolve()
 MODEL = HOME / "pair"

@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from draftgate.progress import reporter
-from replay.command import ServerSpec
-from replay.cpus import cpu_shares
-from replay.server import Server
+from replay.launch.command import ServerSpec
+from replay.launch.cpus import cpu_shares
+from replay.launch.server import Server
 
 
 @contextmanager

@@ -26,7 +26,7 @@ from evidence import beginnings, chats
 from evidence.results import Result, keep, result_of, shown
 from evidence.servers import served
 from evidence.smollm2 import checkpoint
-from replay.command import ServerSpec
+from replay.launch.command import ServerSpec
 
 HOME = Path(".draftgate/evidence")
 PAIR, SMOLLM2 = Path("gate.toml"), Path(__file__).with_name("smollm2.toml")

@@ -20,8 +20,8 @@ from draftgate.run.folder import RunFolder
 from draftgate.run.gate import run_gate
 from draftgate.run.paths import server_spec
 from models.perturbed import perturbed_copy
-from replay.cpus import cpu_shares
-from replay.server import Server
+from replay.launch.cpus import cpu_shares
+from replay.launch.server import Server
 
 LAYER = 3
 NOISE = 6e-2

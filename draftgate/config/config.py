@@ -29,7 +29,7 @@ from pydantic import Field, field_validator, model_validator
 from checks.config_table import ConfigTable
 from checks.policy import Policy
 from draftgate.config.json_fit import unfit_for_json
-from replay.url import server_root
+from replay.sending.url import server_root
 from traces.errors import ConfigError
 from traces.session.perturbation import PERTURBATIONS
 

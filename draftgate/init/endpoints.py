@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from checks.servers.paths import PathComparison, compare_paths
-from replay.endpoint import Endpoint
-from replay.facts import gather_facts
-from replay.model_list import ROUTE, first_model
-from replay.probes import REASONING
-from replay.prometheus import parse_metrics
+from replay.facts.facts import gather_facts
+from replay.facts.model_list import ROUTE, first_model
+from replay.facts.probes import REASONING
+from replay.facts.prometheus import parse_metrics
+from replay.sending.endpoint import Endpoint
 from traces.errors import ServerError
 from traces.journal.path_facts import PathFacts
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from draftgate.init.endpoints import SeenPaths, SeenServer
 from draftgate.init.recordings import SeenSessions
 from draftgate.init.wanted import Wanted
-from replay.probes import MARKUPS, REASONING
+from replay.facts.probes import MARKUPS, REASONING
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ from typing import Any, Literal
 from draftgate.config.config import Config, ServerSection
 from draftgate.machine.shadowing import FIX, ROOMS, shadows, sharers
 from draftgate.machine.vllm_import import import_vllm
-from replay.model_list import ROUTE, models_of
-from replay.url import server_root
+from replay.facts.model_list import ROUTE, models_of
+from replay.sending.url import server_root
 from traces.errors import DraftgateError
 
 MIN_FREE_BYTES = 2 * 1024**3

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from checks.stats.sessions import hash_order
 from draftgate.config.config import ArmSection, Config
-from replay.job import Job, SessionJobs
+from replay.sending.job import Job, SessionJobs
 
 MAIN = "main"
 PLAIN = "plain"

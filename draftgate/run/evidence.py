@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from draftgate.run.folder import RunFolder
-from replay.sampler import read_samples
+from replay.facts.sampler import read_samples
 from traces.collection import collector_paused
 from traces.journal.journal import JournalReader
 from traces.journal.server_sample import ServerSample

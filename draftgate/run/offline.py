@@ -23,7 +23,7 @@ from draftgate.run.record import Record
 from draftgate.run.run_file import RunFile, begun_config, read_facts, read_run
 from draftgate.run.sampled import LISTED
 from draftgate.run.strays import lone_arm_notes
-from replay.score_file import read_scores
+from replay.scoring.score_file import read_scores
 from traces.errors import InputError
 from traces.journal.frames import FrameReader
 from traces.journal.path_facts import PathFacts

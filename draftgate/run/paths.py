@@ -11,11 +11,11 @@ from draftgate.config.config import CandidateSection, Config, PathSection
 from draftgate.progress import Advance, Reporter
 from draftgate.run.evidence import PATHS
 from draftgate.run.folder import RunFolder
-from replay.command import ServerSpec
-from replay.cpus import cpu_shares
-from replay.endpoint import Endpoint
-from replay.model_list import ROUTE, first_model
-from replay.server import Server, Waiting
+from replay.facts.model_list import ROUTE, first_model
+from replay.launch.command import ServerSpec
+from replay.launch.cpus import cpu_shares
+from replay.launch.server import Server, Waiting
+from replay.sending.endpoint import Endpoint
 from traces.errors import ConfigError, ServerError
 
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from draftgate.config.config import Config
-from replay.job import Job
+from replay.sending.job import Job
 from traces.errors import InputError
 from traces.importing.importer import ImportedFile, import_files
 from traces.session.render import chat_request

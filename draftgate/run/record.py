@@ -14,7 +14,7 @@ from draftgate.run.evidence import Evidence, TurnId, read_evidence
 from draftgate.run.folder import RunFolder
 from draftgate.run.plan import Plan
 from draftgate.run.turns import Answers, greedy_turns
-from replay.drafter import DrafterConfigs
+from replay.launch.drafter import DrafterConfigs
 from traces.journal.path_facts import PathFacts
 
 

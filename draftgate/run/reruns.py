@@ -16,7 +16,7 @@ from draftgate.run.evidence import Exchange, TurnId
 from draftgate.run.paths import OpenPath
 from draftgate.run.record import Record
 from draftgate.run.stalls import stalled_turns
-from replay.job import SessionJobs
+from replay.sending.job import SessionJobs
 
 MOST_TURNS = 20
 """So many turns of an arm are run again; the first in report order."""

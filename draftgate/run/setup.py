@@ -21,7 +21,7 @@ from draftgate.config.config import Config
 from draftgate.run.evidence import Evidence
 from draftgate.run.pairs import ServerFacts
 from draftgate.run.paths import server_spec
-from replay.drafter import DrafterConfigs, read_drafter
+from replay.launch.drafter import DrafterConfigs, read_drafter
 from traces.journal.path_facts import PathFacts
 from traces.journal.vllm_flags import parse_flags
 

@@ -13,9 +13,9 @@ from draftgate.run.paths import open_paths
 from draftgate.run.questions import Questioner, scorer_method
 from draftgate.run.record import Record
 from draftgate.run.reruns import run_again, suspicious_turns
-from replay.command import ServerSpec
-from replay.fit import SCORER_ROOM
-from replay.small_kv import with_small_kv
+from replay.launch.command import ServerSpec
+from replay.launch.small_kv import with_small_kv
+from replay.sending.fit import SCORER_ROOM
 
 
 def run_small_kv(arm: Arm, collector: Collector, record: Record, reporter: Reporter) -> None:

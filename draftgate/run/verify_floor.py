@@ -12,8 +12,8 @@ from draftgate.run.collection import Collector
 from draftgate.run.fitting import fit_record
 from draftgate.run.paths import open_paths
 from draftgate.run.record import Record
-from replay.gpu import GpuReader
-from replay.verify_shape import in_verify_shape
+from replay.launch.gpu import GpuReader
+from replay.launch.verify_shape import in_verify_shape
 from traces.errors import ServerError
 
 ARM = "verify"

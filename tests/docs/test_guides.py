@@ -14,7 +14,7 @@ from checks.sampled.surprisal import tokens_for_equivalence
 from checks.servers.paths import compare_paths
 from checks.stats.paired_proportions import pairs_for_margin, zero_discordant_bound
 from draftgate.config.file import parse_config
-from replay.command import DRAFTING_FLAG, OBSERVING_FLAGS
+from replay.launch.command import DRAFTING_FLAG, OBSERVING_FLAGS
 from traces.errors import ConfigError
 from traces.journal.path_facts import PathFacts
 from traces.journal.vllm_flags import parse_flags

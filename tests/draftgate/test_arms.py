@@ -21,7 +21,7 @@ from draftgate.run.gate import run_gate
 from draftgate.run.offline import judge_journals
 from draftgate.run.outcome import GateOutcome
 from draftgate.run.reruns import in_flight_beside
-from replay.job import Job
+from replay.sending.job import Job
 from reports.sql.query import answer
 from reports.store.store import Store
 from traces.errors import ServerError

@@ -27,7 +27,7 @@ from evidence import (
     twins,
 )
 from evidence.results import HEAD, keep, result_of, shown
-from replay.command import ServerSpec
+from replay.launch.command import ServerSpec
 from traces.importing.importer import import_files
 
 

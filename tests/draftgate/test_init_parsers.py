@@ -20,7 +20,7 @@ KEYS = ("tool_parser", "reasoning_parser", "tokenizer")
 
 
 def probe(calls: bool = False, reasoning: bool = False) -> str:
-    """What `replay.probes.parsed` gives."""
+    """What `replay.facts.probes.parsed` gives."""
     return json.dumps({"calls": [["f", "{}"]] * calls, "content": "", "reasoning": reasoning})
 
 

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from replay.arm import ArmPlan, run_arm
-from replay.command import ServerSpec
-from replay.job import Job
-from replay.request import gate_request
-from replay.server import Server
+from replay.launch.command import ServerSpec
+from replay.launch.server import Server
+from replay.sending.arm import ArmPlan, run_arm
+from replay.sending.job import Job
+from replay.sending.request import gate_request
 from traces.journal.journal import JournalReader
 from traces.wire.reassembly import response_of
 from traces.wire.response import Response

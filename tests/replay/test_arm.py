@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from scripted_server import Answer, Script, ScriptedServer, Seen, scripted
 
-from replay.arm import ArmPlan, ArmResult, run_arm
-from replay.job import Job
-from replay.port import free_port
+from replay.launch.port import free_port
+from replay.sending.arm import ArmPlan, ArmResult, run_arm
+from replay.sending.job import Job
 from traces.errors import InputError, ServerError
 from traces.journal.journal import JournalReader
 from traces.wire.capture import Capture

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from scripted_server import DONE, Answer, scripted, sse
 
-from replay.client import StreamClient
-from replay.port import free_port
+from replay.launch.port import free_port
+from replay.sending.client import StreamClient
 from traces.journal.journal import JournalWriter
 from traces.wire.capture import Capture, CaptureKey
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from replay.command import ServerSpec, server_command
-from replay.cpus import cpu_shares
+from replay.launch.command import ServerSpec, server_command
+from replay.launch.cpus import cpu_shares
 from traces.errors import ConfigError
 from traces.journal.vllm_flags import parse_flags, without_secrets
 

@@ -9,11 +9,11 @@ import pytest
 import toy_model
 from scripted_server import DONE, Answer, Script, Seen, scripted, sse
 
-from replay.command import ServerSpec
-from replay.drafter import read_drafter
-from replay.facts import gather_facts
-from replay.port import free_port
-from replay.probes import MARKUPS, parser_probe
+from replay.facts.facts import gather_facts
+from replay.facts.probes import MARKUPS, parser_probe
+from replay.launch.command import ServerSpec
+from replay.launch.drafter import read_drafter
+from replay.launch.port import free_port
 from traces.errors import ServerError
 from traces.journal.observables import Observables
 from traces.journal.path_facts import ModelFacts, PathFacts

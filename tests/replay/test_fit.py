@@ -6,10 +6,10 @@ import json
 import pytest
 from scripted_server import Answer, Script, Seen, scripted
 
-from replay.endpoint import Endpoint
-from replay.fit import Fitted, fit_turns
-from replay.job import Job
-from replay.port import free_port
+from replay.launch.port import free_port
+from replay.sending.endpoint import Endpoint
+from replay.sending.fit import Fitted, fit_turns
+from replay.sending.job import Job
 from traces.errors import ServerError
 
 

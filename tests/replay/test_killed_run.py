@@ -9,7 +9,7 @@ import pytest
 from scripted_server import Answer, Seen, scripted
 from test_arm import jobs, plan
 
-from replay.arm import run_arm
+from replay.sending.arm import run_arm
 from traces.journal.journal import JournalReader
 
 RUN = """
@@ -17,7 +17,7 @@ import asyncio, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from test_arm import jobs, plan
-from replay.arm import run_arm
+from replay.sending.arm import run_arm
 asyncio.run(run_arm(plan(sys.argv[2], concurrency=3), jobs(6, 5), Path(sys.argv[3])))
 """
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scripted_server import Answer, Script, ScriptedServer, scripted, sse
 from toy_model import END, VOCABULARY, answer, greedy, logprobs
 
-from replay.scorer import ScorerPlan, score_all
-from replay.scorer_plan import Method
+from replay.scoring.scorer import ScorerPlan, score_all
+from replay.scoring.scorer_plan import Method
 from traces.journal.score import Score, ScoreRequest
 
 PROMPT = (3, 1, 4, 1, 5)

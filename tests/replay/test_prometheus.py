@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from scripted_server import Answer, Seen, scripted
 
-from replay.gpu import GpuReader
-from replay.prometheus import Sample, parse_metrics, total
-from replay.sampler import MetricsSampler, read_samples, server_sample
+from replay.facts.prometheus import Sample, parse_metrics, total
+from replay.facts.sampler import MetricsSampler, read_samples, server_sample
+from replay.launch.gpu import GpuReader
 
 TEXT = r"""# HELP vllm:num_requests_running Number of requests in model execution batches.
 # TYPE vllm:num_requests_running gauge

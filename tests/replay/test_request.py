@@ -2,7 +2,7 @@
 
 import pytest
 
-from replay.request import NEUTRAL_SAMPLING, gate_request, plain_request
+from replay.sending.request import NEUTRAL_SAMPLING, gate_request, plain_request
 
 CHAT = {"messages": [{"role": "user", "content": "hi"}], "tools": [{"type": "function"}]}
 

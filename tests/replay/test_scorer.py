@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scripted_server import Answer, Script, ScriptedServer, Seen, scripted
 
-from replay.port import free_port
-from replay.sampler import read_samples
-from replay.score_answer import EntryScanner
-from replay.score_file import read_scores
-from replay.scorer import ScorerPlan, score_all
+from replay.facts.sampler import read_samples
+from replay.launch.port import free_port
+from replay.scoring.score_answer import EntryScanner
+from replay.scoring.score_file import read_scores
+from replay.scoring.scorer import ScorerPlan, score_all
 from traces.errors import InputError, ServerError
 from traces.journal.score import Score, ScoreRequest
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from replay.command import ServerSpec
-from replay.port import free_port
-from replay.server import Server
+from replay.launch.command import ServerSpec
+from replay.launch.port import free_port
+from replay.launch.server import Server
 from traces.errors import ConfigError, ServerError
 
 STAND_IN = Path(__file__).parent / "stand_in"
@@ -93,7 +93,7 @@ import sys, time
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from test_server import spec
-from replay.server import Server
+from replay.launch.server import Server
 model = Path(sys.argv[2])
 with Server(spec(model, "healthy"), model / "c.log") as server:
     server.wait_healthy()

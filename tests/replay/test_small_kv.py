@@ -2,8 +2,8 @@
 
 import pytest
 
-from replay.command import ServerSpec
-from replay.small_kv import with_small_kv
+from replay.launch.command import ServerSpec
+from replay.launch.small_kv import with_small_kv
 from traces.errors import ConfigError
 from traces.journal.vllm_flags import parse_flags
 

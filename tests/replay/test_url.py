@@ -2,9 +2,9 @@
 
 import pytest
 
-from replay.client import StreamClient
-from replay.endpoint import Endpoint
-from replay.url import server_root
+from replay.sending.client import StreamClient
+from replay.sending.endpoint import Endpoint
+from replay.sending.url import server_root
 from traces.errors import ConfigError
 
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from replay.command import ServerSpec, server_command
-from replay.verify_shape import in_verify_shape
+from replay.launch.command import ServerSpec, server_command
+from replay.launch.verify_shape import in_verify_shape
 from traces.errors import ConfigError
 
 EAGLE = {"method": "eagle3", "model": "d", "num_speculative_tokens": 3}

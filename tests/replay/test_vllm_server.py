@@ -8,18 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from replay.arm import ArmPlan, run_arm
-from replay.command import ServerSpec
-from replay.cpus import cpu_shares
-from replay.drafter import read_drafter
-from replay.endpoint import Endpoint
-from replay.facts import gather_facts
-from replay.fit import fit_turns
-from replay.job import Job
-from replay.request import gate_request, plain_request
-from replay.sampler import MetricsSampler, read_samples
-from replay.scorer import ScorerPlan, score_all
-from replay.server import Server
+from replay.facts.facts import gather_facts
+from replay.facts.sampler import MetricsSampler, read_samples
+from replay.launch.command import ServerSpec
+from replay.launch.cpus import cpu_shares
+from replay.launch.drafter import read_drafter
+from replay.launch.server import Server
+from replay.scoring.scorer import ScorerPlan, score_all
+from replay.sending.arm import ArmPlan, run_arm
+from replay.sending.endpoint import Endpoint
+from replay.sending.fit import fit_turns
+from replay.sending.job import Job
+from replay.sending.request import gate_request, plain_request
 from traces.journal.journal import JournalReader
 from traces.journal.path_facts import PathFacts
 from traces.journal.score import Score, ScoreRequest

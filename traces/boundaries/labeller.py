@@ -19,10 +19,7 @@ from traces.boundaries.arguments.gemma import GemmaReader
 from traces.boundaries.arguments.json_value import JsonReader
 from traces.boundaries.arguments.parameter import ParameterReader
 from traces.boundaries.arguments.pythonic import PythonReader
-from traces.boundaries.families import family as find_family
-from traces.boundaries.label import MARKUP, PROSE, REASONING, SPECIAL
-from traces.boundaries.mode import Family, Mode
-from traces.boundaries.reader import (
+from traces.boundaries.arguments.reader import (
     KeyReader,
     NameReader,
     PlainReader,
@@ -30,6 +27,9 @@ from traces.boundaries.reader import (
     Reader,
     SpaceReader,
 )
+from traces.boundaries.families import family as find_family
+from traces.boundaries.label import MARKUP, PROSE, REASONING, SPECIAL
+from traces.boundaries.mode import Family, Mode
 from traces.boundaries.span import Span
 
 LOOK_BACK = 256

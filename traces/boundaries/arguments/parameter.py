@@ -11,9 +11,9 @@ import re
 
 from traces.boundaries.arguments.content import Call, string_block
 from traces.boundaries.arguments.json_value import JsonReader
+from traces.boundaries.arguments.reader import PlainReader, Reader
 from traces.boundaries.blocks.document import Document, Emit
 from traces.boundaries.label import NUMBER, STRING
-from traces.boundaries.reader import PlainReader, Reader
 
 _LITERAL = re.compile(
     r"\s*(?:[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|true|false|null|True|False|None)\s*"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from replay.refusal import context_refusal
+from replay.sending.refusal import context_refusal
 from traces.journal.journal import JournalReader
 from traces.json_bytes import decode_json, encode_json
 from traces.wire.capture import Capture

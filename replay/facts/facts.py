@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from replay.endpoint import Endpoint
-from replay.model_list import ROUTE, models_of
-from replay.observe import observe
-from replay.probes import CONVERSATION, MARKUPS, parsed, parser_probe
-from replay.prometheus import Sample, parse_metrics
-from replay.server import Server
+from replay.facts.model_list import ROUTE, models_of
+from replay.facts.observe import observe
+from replay.facts.probes import CONVERSATION, MARKUPS, parsed, parser_probe
+from replay.facts.prometheus import Sample, parse_metrics
+from replay.launch.server import Server
+from replay.sending.endpoint import Endpoint
 from traces.errors import ServerError
 from traces.journal.path_facts import ModelFacts, PathFacts
 from traces.journal.vllm_flags import without_secrets

@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """`request` is complete (see `replay.request`); jobs of one session share their history."""
+    """`request` is complete (`replay.sending.request`); jobs of one session share their history."""
 
     session: str
     turn: str

@@ -8,7 +8,7 @@ cannot both stay; vLLM preempts the younger and starts it again (`num_preemption
 import math
 from dataclasses import replace
 
-from replay.command import ServerSpec
+from replay.launch.command import ServerSpec
 from traces.errors import ConfigError
 from traces.journal.vllm_flags import parse_flags
 

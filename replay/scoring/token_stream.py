@@ -12,9 +12,9 @@ from typing import Any
 import aiohttp
 import orjson
 
-from replay.client import StreamClient
-from replay.refusal import message_of
-from replay.score_answer import NON_FINITE
+from replay.scoring.score_answer import NON_FINITE
+from replay.sending.client import StreamClient
+from replay.sending.refusal import message_of
 
 ROUTE = "/v1/completions"
 PLACEHOLDER = "token_id:"

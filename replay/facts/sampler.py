@@ -17,9 +17,9 @@ from typing import Self
 
 from msgspec import convert
 
-from replay.endpoint import Endpoint
-from replay.gpu import GpuReader
-from replay.prometheus import Sample, parse_metrics, total
+from replay.facts.prometheus import Sample, parse_metrics, total
+from replay.launch.gpu import GpuReader
+from replay.sending.endpoint import Endpoint
 from traces.errors import ServerError
 from traces.journal.frames import FrameReader, FrameWriter
 from traces.journal.server_sample import ServerSample

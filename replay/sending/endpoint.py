@@ -9,8 +9,8 @@ import aiohttp
 import orjson
 from msgspec import Struct, ValidationError, convert
 
-from replay.client import CONNECT_TIMEOUT_S
-from replay.url import server_root
+from replay.sending.client import CONNECT_TIMEOUT_S
+from replay.sending.url import server_root
 from traces.errors import ServerError
 from traces.json_bytes import encode_json
 from traces.wire.chunk import Count

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import aiohttp
 
-from replay.url import server_root
+from replay.sending.url import server_root
 from traces.json_bytes import encode_json
 from traces.wire.capture import Capture, CaptureKey, Event
 

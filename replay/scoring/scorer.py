@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from replay.client import StreamClient
-from replay.lockstep import lockstep
-from replay.score_file import ScoreFile
-from replay.scorer_plan import ScorerPlan
-from replay.teacher_forcing import teacher_force
+from replay.scoring.lockstep import lockstep
+from replay.scoring.score_file import ScoreFile
+from replay.scoring.scorer_plan import ScorerPlan
+from replay.scoring.teacher_forcing import teacher_force
+from replay.sending.client import StreamClient
 from traces.journal.score import Score, ScoreRequest, Shape
 
 __all__ = ["ScorerPlan", "score_all", "score_one"]

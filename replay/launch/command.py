@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from replay.cpus import BIND
+from replay.launch.cpus import BIND
 from traces.errors import ConfigError
 from traces.journal.vllm_flags import parse_flags
 
@@ -47,8 +47,8 @@ OWNED_FLAGS = frozenset(
 @dataclass(frozen=True, slots=True)
 class ServerSpec:
     """A server to launch. `name` is the path's (``baseline``, ``candidate``). `cpus` binds the
-    OpenMP threads of vLLM's CPU backend (see `replay.cpus`); None leaves the binding to vLLM.
-    `flags` are vLLM's own, as on its command line; a ``--port`` among them is kept.
+    OpenMP threads of vLLM's CPU backend (see `replay.launch.cpus`); None leaves the binding
+    to vLLM. `flags` are vLLM's own, as on its command line; a ``--port`` among them is kept.
     """
 
     name: str

@@ -1,10 +1,10 @@
 """One small request that asks for everything, to see early what a server shows of its decoding."""
 
-from replay.client import StreamClient
-from replay.refusal import error_message
-from replay.request import gate_request
-from replay.scorer_plan import ScorerPlan
-from replay.teacher_forcing import teacher_force
+from replay.scoring.scorer_plan import ScorerPlan
+from replay.scoring.teacher_forcing import teacher_force
+from replay.sending.client import StreamClient
+from replay.sending.refusal import error_message
+from replay.sending.request import gate_request
 from traces.journal.observables import Observables
 from traces.journal.score import ScoreRequest
 from traces.wire.capture import CaptureKey

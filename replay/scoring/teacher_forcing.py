@@ -10,10 +10,10 @@ from typing import Any
 
 import aiohttp
 
-from replay.client import StreamClient
-from replay.refusal import message_of
-from replay.score_answer import EntryScanner, refusal_outcome, score_of
-from replay.scorer_plan import ScorerPlan
+from replay.scoring.score_answer import EntryScanner, refusal_outcome, score_of
+from replay.scoring.scorer_plan import ScorerPlan
+from replay.sending.client import StreamClient
+from replay.sending.refusal import message_of
 from traces.journal.score import Score, ScoreRequest
 
 ROUTE = "/v1/completions"

@@ -14,10 +14,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from replay import warden
-from replay.command import ServerSpec, server_command, server_environment
-from replay.diagnosis import likely_fix
-from replay.port import free_port, is_free
+from replay.launch import warden
+from replay.launch.command import ServerSpec, server_command, server_environment
+from replay.launch.diagnosis import likely_fix
+from replay.launch.port import free_port, is_free
 from traces.errors import ServerError
 from traces.journal.vllm_flags import parse_flags
 from traces.output import writing

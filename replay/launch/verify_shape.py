@@ -11,7 +11,7 @@ its CPU kernels do not have them.
 
 from dataclasses import replace
 
-from replay.command import ServerSpec
+from replay.launch.command import ServerSpec
 from traces.errors import ConfigError
 
 

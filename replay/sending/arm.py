@@ -12,10 +12,10 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from replay.client import StreamClient
-from replay.job import Job, SessionJobs
-from replay.refusal import context_refusal
-from replay.resume import Finished, finished_turns, request_digest, settles
+from replay.sending.client import StreamClient
+from replay.sending.job import Job, SessionJobs
+from replay.sending.refusal import context_refusal
+from replay.sending.resume import Finished, finished_turns, request_digest, settles
 from traces.errors import DraftgateError, InputError, ServerError
 from traces.journal.journal import JournalWriter
 from traces.wire.capture import Capture, CaptureKey

@@ -12,7 +12,7 @@ import math
 import re
 from collections import deque
 
-from replay.refusal import TOO_LONG
+from replay.sending.refusal import TOO_LONG
 from traces.journal.score import Outcome, Score, ScoreRequest
 
 NON_FINITE = "Out of range float values"

@@ -9,8 +9,8 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from replay.endpoint import Endpoint
-from replay.job import Job, SessionJobs
+from replay.sending.endpoint import Endpoint
+from replay.sending.job import Job, SessionJobs
 
 MIN_ROOM = 32
 """A turn with less room than this (tokens), and than its own `max_tokens`, is not worth sending."""

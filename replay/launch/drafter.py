@@ -13,8 +13,8 @@ from typing import Any
 
 import orjson
 
-from replay import drafter_script
-from replay.command import ServerSpec, server_command, server_environment
+from replay.launch import drafter_script
+from replay.launch.command import ServerSpec, server_command, server_environment
 
 LAST_LINES = 5
 

@@ -15,16 +15,16 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
-from replay.client import StreamClient
-from replay.score_answer import refusal_outcome
-from replay.scorer_plan import ScorerPlan
-from replay.token_stream import (
+from replay.scoring.score_answer import refusal_outcome
+from replay.scoring.scorer_plan import ScorerPlan
+from replay.scoring.token_stream import (
     StreamBroken,
     StreamedToken,
     StreamRefused,
     continuation_request,
     stream_tokens,
 )
+from replay.sending.client import StreamClient
 from traces.journal.score import Score, ScoreRequest
 
 TOP_LOGPROBS = 5

@@ -10,9 +10,9 @@ from typing import Any
 import orjson
 from msgspec import Struct, convert
 
-from replay.client import StreamClient
-from replay.scorer_plan import ScorerPlan
-from replay.teacher_forcing import ROUTE
+from replay.scoring.scorer_plan import ScorerPlan
+from replay.scoring.teacher_forcing import ROUTE
+from replay.sending.client import StreamClient
 from traces.wire.capture import CaptureKey
 from traces.wire.chunk import Count
 from traces.wire.response import Token

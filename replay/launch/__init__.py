@@ -1,0 +1,1 @@
+"""vLLM servers that the gate starts, watches and ends itself. Imports `traces` only."""

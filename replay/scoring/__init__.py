@@ -1,0 +1,1 @@
+"""Tokens scored by the baseline: teacher forcing and lockstep. Imports `sending`."""

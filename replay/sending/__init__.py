@@ -1,0 +1,1 @@
+"""The stream client, requests, arms, retries and resume. Imports `traces` only."""
