@@ -15,8 +15,7 @@ import numpy as np
 from scipy import stats
 
 from checks.acceptance.profile_row import ProfileRow
-from checks.acceptance.reference import MIN_DRAFTS
-from checks.acceptance.reference_run import LEVEL, compare_with_reference, separation
+from checks.acceptance.reference import LEVEL, MIN_DRAFTS, compare_with_reference, separation
 from checks.findings import Finding
 from checks.greedy.bounds import HARD, RATE
 from checks.greedy.judge import judge_measured

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from checks.acceptance.context_band import band_indices
 from checks.acceptance.steps import Steps
-from traces.bands import BANDS
+from traces.bands import BANDS, EDGES
 from traces.boundaries.label import LABELS
 from traces.boundaries.span import TokenLabels
 from traces.coded import Coded
@@ -174,3 +173,8 @@ def _draft_ids(steps: Steps, drafting: npt.NDArray[Any], count: int) -> npt.NDAr
         return np.full(count, -1, np.int64)
     ids = steps.draft_ids
     return np.fromiter((i for s in drafting.tolist() for i in ids[s]), np.int64, count)
+
+
+def band_indices(tokens: npt.ArrayLike) -> npt.NDArray[np.int8]:
+    """`traces.bands.band_of` for each of `tokens`, as indices into `traces.bands.BANDS`."""
+    return np.searchsorted(EDGES, np.asarray(tokens), side="right").astype(np.int8)

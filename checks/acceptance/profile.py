@@ -15,6 +15,7 @@ import numpy as np
 
 from checks.acceptance.profile_row import ProfileRow
 from checks.acceptance.profile_sums import ProfileSums, Sums
+from checks.bounds import Bound, State
 from checks.stats.session_interval import Estimate, Matrix, clustered, not_available, ratio
 
 MIN_COUNT = 30
@@ -126,4 +127,32 @@ def _row(boundary: str, band: str, sessions: Sequence[Sums]) -> ProfileRow:
         sum(s.draft_tokens for s in sessions),
         tuple(int(n) for n in np.sum([s.longer for s in sessions], axis=0)),
         sum(s.accepted_tokens for s in sessions),
+    )
+
+
+FLOOR_BOUND = "mean_acceptance_length"
+
+
+def floor_bound(cells: Sequence[Cell], floor: float) -> Bound:
+    """`cells` are those of a profile; the one over everything is held against `floor` (tokens per
+    step that drafted). Passes where the whole 95% interval lies at or above it."""
+    whole = next((cell.length for cell in cells if cell.dimension == "all"), None)
+    if whole is None or whole.value is None or whole.low is None or whole.high is None:
+        return Bound(FLOOR_BOUND, "inconclusive", "too few drafts for an acceptance length")
+    state: State = "inconclusive"
+    if whole.low >= floor:
+        state = "pass"
+    elif whole.high < floor:
+        state = "fail"
+    return Bound(
+        FLOOR_BOUND,
+        state,
+        f"{whole.value:.3f} tokens per step, at least {floor:g} demanded",
+        value=whole.value,
+        low=whole.low,
+        high=whole.high,
+        margin=floor,
+        unit="tokens per step",
+        n=whole.count,
+        sessions=whole.sessions,
     )

@@ -3,14 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from checks.acceptance.counters import judge_speculation
 from checks.acceptance.drafting import Drafting
-from checks.acceptance.floor import floor_bound
 from checks.acceptance.positions import DraftPositions
-from checks.acceptance.profile import Cell, profile, profile_rows
+from checks.acceptance.profile import Cell, floor_bound, profile, profile_rows
 from checks.acceptance.profile_row import ProfileRow
 from checks.acceptance.profile_sums import ProfileSums
-from checks.acceptance.reference_run import compare_with_reference
-from checks.acceptance.speculation_counters import judge_speculation
+from checks.acceptance.reference import compare_with_reference
 from checks.acceptance.steps import Steps, Unaligned
 from checks.bounds import Bound
 from checks.findings import NO_DRAFTS, UNALIGNED, Finding, NotJudged, in_report_order

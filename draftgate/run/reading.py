@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass
 
-from checks.acceptance.alignment import align
 from checks.acceptance.drafting import Drafting
-from checks.acceptance.ngram_steps import Propose
+from checks.acceptance.ngram_steps import Propose, align
 from checks.acceptance.positions import DraftPositions, join
 from checks.acceptance.steps import Steps, Unaligned
 from checks.request import is_greedy

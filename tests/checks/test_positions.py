@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from checks.acceptance.context_band import band_indices
 from checks.acceptance.drafting import Drafting
-from checks.acceptance.positions import DISTANCES, Boundaries, DraftPositions, join
+from checks.acceptance.positions import DISTANCES, Boundaries, DraftPositions, band_indices, join
 from checks.acceptance.profile_sums import DIMENSIONS
 from checks.acceptance.steps import StepFacts, Steps, reconcile
 from reports.schema import ENUMS, TABLE

@@ -3,8 +3,7 @@
 import numpy as np
 
 from checks.acceptance.profile_row import ProfileRow
-from checks.acceptance.reference import compare_profiles
-from checks.acceptance.reference_run import compare_with_reference
+from checks.acceptance.reference import compare_profiles, compare_with_reference
 from checks.findings import Finding, NotJudged
 from traces.boundaries.label import LABELS
 

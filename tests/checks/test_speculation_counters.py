@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from checks.acceptance.speculation_counters import judge_speculation
+from checks.acceptance.counters import judge_speculation
 from traces.wire.response import Speculation
 
 COUNTERS = {

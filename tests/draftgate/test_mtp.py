@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from checks.acceptance.alignment import align
+from checks.acceptance.counters import judge_speculation
 from checks.acceptance.drafting import Drafting
-from checks.acceptance.speculation_counters import judge_speculation
+from checks.acceptance.ngram_steps import align
 from checks.acceptance.steps import Steps
 from draftgate.config.config import Config
 from draftgate.config.file import parse_config
