@@ -12,8 +12,8 @@ import time
 from pathlib import Path
 
 from draftgate.run.evidence import Evidence, add_journal
-from draftgate.run.served_parsers import ServedParsers
 from draftgate.run.splits import judge_split_invariance
+from traces.journal.served_parsers import ServedParsers
 
 DRAFTS, SEED = 3, 0
 

@@ -30,7 +30,7 @@ from draftgate.run.judging import exact_checks
 from draftgate.run.pairs import main_pairs
 from draftgate.run.reading import read_exchange
 from draftgate.run.run_file import begun_config, read_facts, read_run
-from draftgate.run.setup import server_facts, tool_parser
+from draftgate.run.setup import served_parsers, server_facts
 from evidence.markdown import table
 
 SHARES = (0.1, 0.01, 0.001)
@@ -57,7 +57,7 @@ def pairs_of(folder: Path) -> list[Pair]:
         raise SystemExit(f"{folder}: no run began here; name the folder of one")
     config, evidence, facts = begun_config(begun), read_evidence(run), read_facts(run)
     drafting = Drafting.from_config(config.candidate.speculative_config)
-    family = tool_parser(config, facts)
+    family = served_parsers(config, facts)["candidate"].family
     readings = {
         turn: read_exchange(exchange, family, drafting, None)
         for turn, exchange in evidence.of("candidate").items()

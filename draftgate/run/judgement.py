@@ -39,14 +39,8 @@ from draftgate.run.reading import Reading
 from draftgate.run.record import Record
 from draftgate.run.reruns import labelled, recurrences
 from draftgate.run.sampled import sampled_turns
-from draftgate.run.served_parsers import served_parsers
 from draftgate.run.server_load import counter_findings
-from draftgate.run.setup import (
-    SetUp,
-    judge_setup,
-    server_facts,
-    tool_parser,
-)
+from draftgate.run.setup import SetUp, judge_setup, server_facts
 from draftgate.run.slicing import Slices, judge_run_slices
 from draftgate.run.split_run import SplitRun
 from draftgate.run.splits import judge_split_invariance
@@ -82,9 +76,9 @@ def judge(record: Record) -> Conclusion:
     assert greedy is not None, "the greedy turns are judged while the baseline is up"
     server = server_facts(config, record.facts, record.evidence)
     drafting = Drafting.from_config(config.candidate.speculative_config, server.max_model_len)
-    family = tool_parser(config, record.facts)
-    propose = ngram_proposer(drafting)
-    reader = Reader(family, drafting, server, propose)
+    setup = judge_setup(config, record.facts, record.drafter, record.evidence)
+    served = setup.served["candidate"]
+    reader = Reader(served.family, drafting, server, ngram_proposer(drafting))
     readings = readings_of(record, MAIN, reader)
     hard = explained_regret(greedy.noise, policy)
     pairs = [
@@ -92,7 +86,6 @@ def judge(record: Record) -> Conclusion:
         *plain_pairs(record.evidence, server, hard),
     ]
     judged = judge_pairs(pairs, policy)
-    setup = judge_setup(config, record.facts, record.drafter, record.evidence)
     acceptance = judge_acceptance(readings, drafting, record.reference, policy, seed)
     outcomes = _outcomes(record)
     behaviour = judge_behaviour(outcomes, policy, seed)
@@ -111,7 +104,7 @@ def judge(record: Record) -> Conclusion:
     splits = judge_split_invariance(
         record.evidence.of("candidate"),
         record.evidence.of("baseline"),
-        served_parsers(config, record.facts),
+        served,
         drafting.k or 1,
         seed,
     )

@@ -23,7 +23,7 @@ from draftgate.run.pairs import ServerFacts
 from draftgate.run.paths import server_spec
 from replay.launch.drafter import DrafterConfigs, read_drafter
 from traces.journal.path_facts import PathFacts
-from traces.journal.vllm_flags import parse_flags
+from traces.journal.served_parsers import ServedParsers, resolve_parsers
 
 ONLY_FIRST = 3
 """So many turns with other prompts are shown; the rest say nothing more."""
@@ -31,9 +31,10 @@ ONLY_FIRST = 3
 
 @dataclass(frozen=True, slots=True)
 class SetUp:
-    """Facts of both paths, how they compare, and the drafter's two configs."""
+    """Facts of both paths, their parsers, how they compare, and the drafter's two configs."""
 
     facts: Mapping[str, Sequence[PathFacts]]
+    served: Mapping[str, ServedParsers]
     comparison: PathComparison
     drafter: DrafterConfigs
     findings: tuple[Finding, ...]
@@ -65,7 +66,15 @@ def judge_setup(
         unverified.append(f"the captures are of different runs: {', '.join(runs)}")
     if drafter.error:
         unverified.append(f"drafter config: {drafter.error}")
-    return SetUp(facts, comparison, drafter, tuple(findings), tuple(not_judged), tuple(unverified))
+    return SetUp(
+        facts,
+        served_parsers(config, facts),
+        comparison,
+        drafter,
+        tuple(findings),
+        tuple(not_judged),
+        tuple(unverified),
+    )
 
 
 def prompt_differences(evidence: Evidence, arm: str = "main", repeat: str = "aa") -> list[Finding]:
@@ -116,11 +125,18 @@ def seen_block_size(evidence: Evidence) -> int | None:
     return math.gcd(*cached) or None
 
 
-def tool_parser(config: Config, facts: Mapping[str, Sequence[PathFacts]]) -> str:
-    """The parser the output's markup is written for; ``plain`` where none is known."""
-    command = facts["candidate"][0].command or ()
-    flag = parse_flags(command).get("--tool-call-parser", ())
-    return config.run.tool_parser or (flag[0] if flag else "plain")
+def served_parsers(
+    config: Config, facts: Mapping[str, Sequence[PathFacts]]
+) -> dict[str, ServedParsers]:
+    """By path: what `[run]` names, else what its servers were launched with, else what they say."""
+    named = ServedParsers(config.run.tool_parser, config.run.reasoning_parser, config.run.tokenizer)
+    flags = {"baseline": config.baseline.flags, "candidate": config.candidate.flags}
+    return {
+        path: resolve_parsers(
+            named, servers, (*config.server.flags, *flags[path]), config.server.model
+        )
+        for path, servers in facts.items()
+    }
 
 
 def eos_strings(model: str) -> tuple[str, ...]:

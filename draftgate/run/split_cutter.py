@@ -22,7 +22,6 @@ from checks.splits.parse_result import ParseResult
 from checks.splits.work import split_work
 from draftgate.run.evidence import Exchange, TurnId
 from draftgate.run.served_output import ended_by_token, served_cut, served_result
-from draftgate.run.served_parsers import ServedParsers
 from draftgate.run.split_case import SplitCases, VariantOutput
 from draftgate.run.split_run import (
     CUT,
@@ -36,6 +35,7 @@ from draftgate.run.split_run import (
     UNFINISHED,
     SplitRun,
 )
+from traces.journal.served_parsers import ServedParsers
 from traces.wire.response import Response
 
 if TYPE_CHECKING:

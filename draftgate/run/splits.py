@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from draftgate.run.evidence import Exchange, TurnId
-from draftgate.run.served_parsers import ServedParsers
 from draftgate.run.split_cutter import Cutter
 from draftgate.run.split_run import SplitRun
+from traces.journal.served_parsers import ServedParsers
 
 
 def judge_split_invariance(

@@ -25,7 +25,6 @@ from draftgate.run.rows.judgement import (
 from draftgate.run.rows.redacted import Redact
 from draftgate.run.rows.setup import difference_rows, path_rows, session_rows, turn_rows
 from draftgate.run.rows.slices import slice_rows
-from draftgate.run.setup import tool_parser
 from draftgate.version import VERSION
 from reports.store.records import RunTables
 from traces.redaction.redaction import Redactor
@@ -49,6 +48,7 @@ def run_tables(
             path_rows(
                 run,
                 record.facts,
+                conclusion.setup.served,
                 record.config.candidate.speculative_config,
                 record.drafter.effective,
                 evidence,
@@ -142,7 +142,7 @@ def _exchange_rows(record: Record, conclusion: Conclusion, redact: Redact) -> Ex
     """Rows of every capture, with the regrets the judgement used."""
     rows = ExchangeRows(redact)
     tolerance = record.config.policy.argmax_tolerance
-    family = tool_parser(record.config, record.facts)
+    family = conclusion.setup.served["candidate"].family
     turns = {MAIN: record.greedy_turns} | {f.arm.name: f.turns for f in record.further.values()}
     measured = {
         (arm, t.session, t.turn): measure_turn(t) for arm, found in turns.items() for t in found

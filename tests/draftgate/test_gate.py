@@ -46,6 +46,11 @@ def test_the_store_holds_the_run(gate: Gate) -> None:
             "from steps"
         )
         assert steps["committed"] == tokens["n"] - steps["turns"]  # the prefill's token each
+        parsers = store.rows("select path, tool_parser from paths order by path")
+        assert parsers == [
+            {"path": "baseline", "tool_parser": "hermes"},
+            {"path": "candidate", "tool_parser": "hermes"},
+        ]
 
 
 def test_the_baselines_own_forks_are_stored_with_their_regret(gate: Gate) -> None:

@@ -17,11 +17,12 @@ from draftgate.run import split_cutter
 from draftgate.run.cases import write_cases
 from draftgate.run.evidence import Exchange, TurnId, exchange_of
 from draftgate.run.pairs import LivePair
-from draftgate.run.served_parsers import ServedParsers, served_parsers
+from draftgate.run.setup import served_parsers
 from draftgate.run.split_run import SplitRun
 from draftgate.run.splits import judge_split_invariance
 from traces.journal.path_facts import ModelFacts, PathFacts
 from traces.wire.capture import Capture
+from traces.journal.served_parsers import ServedParsers
 
 READ = CallToWrite("read_file", {"path": "src/a.py", "lines": 12})
 WRITE = CallToWrite("write_file", {"path": "b.md", "content": "if x < 3:\n    print('é✅')\n"})
@@ -255,19 +256,23 @@ def config(run_: Mapping[str, Any], flags: Sequence[str] = ()) -> Config:
 def test_parsers_come_from_the_configuration_then_from_the_flags(tmp_path: Path) -> None:
     flags = ("--tool-call-parser", "hermes", "--reasoning-parser=qwen3")
     silent = {"candidate": [PathFacts("candidate", "http://x")]}
-    assert served_parsers(config({}, flags), silent) == ServedParsers("hermes", "qwen3", "m")
+
+    def candidate(config: Config, facts: Mapping[str, Sequence[PathFacts]]) -> ServedParsers:
+        return served_parsers(config, facts)["candidate"]
+
+    assert candidate(config({}, flags), silent) == ServedParsers("hermes", "qwen3", "m")
     launched = {
         "candidate": [PathFacts("candidate", "u", version="0.32.0", command=("vllm", *flags))]
     }
-    assert served_parsers(config({}), launched) == ServedParsers("hermes", "qwen3", "m", "0.32.0")
+    assert candidate(config({}), launched) == ServedParsers("hermes", "qwen3", "m", "0.32.0")
     named = {"tool_parser": "glm45", "reasoning_parser": "glm45", "tokenizer": "t"}
-    assert served_parsers(config(named, flags), launched) == ServedParsers(
+    assert candidate(config(named, flags), launched) == ServedParsers(
         "glm45", "glm45", "t", "0.32.0"
     )
     model = ModelFacts("m", str(tmp_path), None)
     attached = {"candidate": [PathFacts("candidate", "u", models=(model,))]}
     unnamed = Config.model_construct()
-    assert served_parsers(unnamed, attached) == ServedParsers(None, None, str(tmp_path))
+    assert candidate(unnamed, attached) == ServedParsers(None, None, str(tmp_path))
 
 
 def test_a_tokenizer_that_is_not_on_this_machine_is_not_waited_for(

@@ -10,12 +10,14 @@ from draftgate.run.evidence import Evidence, TurnId
 from draftgate.run.plan import Plan, PlannedSession
 from traces.bands import band_of
 from traces.journal.path_facts import PathFacts
+from traces.journal.served_parsers import ServedParsers
 from traces.journal.vllm_flags import parse_flags
 
 
 def path_rows(
     run: str,
     facts: Mapping[str, Sequence[PathFacts]],
+    served: Mapping[str, ServedParsers],
     speculative_config: Mapping[str, Any],
     drafter_config: Mapping[str, Any] | None,
     evidence: Evidence,
@@ -36,8 +38,8 @@ def path_rows(
             "model": model.id if model else None,
             "max_model_len": model.max_model_len if model else None,
             "flags": list(first.command) if first.command else None,
-            "tool_parser": _flag(flags, "--tool-call-parser"),
-            "reasoning_parser": _flag(flags, "--reasoning-parser"),
+            "tool_parser": served[path].tool,
+            "reasoning_parser": served[path].reasoning,
             "dtype": _flag(flags, "--dtype"),
             "block_size": int(block)
             if (block := cache.get("block_size", "")).isdecimal()
