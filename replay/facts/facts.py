@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
+from prometheus_client.samples import Sample
+
 from replay.facts.model_list import ROUTE, models_of
 from replay.facts.observe import observe
 from replay.facts.probes import CONVERSATION, MARKUPS, parsed, parser_probe
-from replay.facts.prometheus import Sample, parse_metrics
+from replay.facts.prometheus import parse_metrics
 from replay.launch.server import Server
 from replay.sending.endpoint import Endpoint
 from traces.errors import ServerError

@@ -16,8 +16,9 @@ from types import TracebackType
 from typing import Self
 
 from msgspec import convert
+from prometheus_client.samples import Sample
 
-from replay.facts.prometheus import Sample, parse_metrics, total
+from replay.facts.prometheus import parse_metrics, total
 from replay.launch.gpu import GpuReader
 from replay.sending.endpoint import Endpoint
 from traces.errors import ServerError

@@ -15,6 +15,8 @@ import orjson
 from replay.scoring.score_answer import NON_FINITE
 from replay.sending.client import StreamClient
 from replay.sending.refusal import message_of
+from traces.wire.reassembly import DONE
+from traces.wire.sse import SseParser
 
 ROUTE = "/v1/completions"
 PLACEHOLDER = "token_id:"
@@ -77,10 +79,8 @@ async def stream_tokens(
         async with client.exchange(request, ROUTE) as answer:
             if answer.status != 200:
                 raise StreamRefused(message_of(await answer.read()))
-            async for line in _lines(answer):
-                if not line.startswith(b"data:") or line.endswith(b"[DONE]"):
-                    continue
-                chunk = orjson.loads(line[5:])
+            async for data in _events(answer):
+                chunk = orjson.loads(data)
                 if "error" in chunk:
                     raise StreamRefused(str(chunk["error"])[:500])
                 for choice in chunk["choices"]:
@@ -92,13 +92,15 @@ async def stream_tokens(
         raise StreamRefused(f"no stream of tokens with logprobs: {problem!r:.200}") from None
 
 
-async def _lines(answer: aiohttp.ClientResponse) -> AsyncGenerator[bytes, None]:
-    rest = b""
+async def _events(answer: aiohttp.ClientResponse) -> AsyncGenerator[str, None]:
+    """The data of every event but the terminal one."""
+    parser = SseParser()
     async for read in answer.content.iter_any():
-        *whole, rest = (rest + read).split(b"\n")
-        for line in whole:
-            yield line.rstrip(b"\r")
-    yield rest
+        for event in parser.feed(0.0, read):
+            if event.data != DONE:
+                yield event.data
+    if parser.left_over and parser.left_over != f"data: {DONE}":
+        raise ValueError(f"it ends inside {parser.left_over:.100}")
 
 
 def _tokens(choice: Mapping[str, Any]) -> list[StreamedToken]:

@@ -21,8 +21,8 @@ from draftgate.run.setup import served_parsers
 from draftgate.run.split_run import SplitRun
 from draftgate.run.splits import judge_split_invariance
 from traces.journal.path_facts import ModelFacts, PathFacts
-from traces.wire.capture import Capture
 from traces.journal.served_parsers import ServedParsers
+from traces.wire.capture import Capture
 
 READ = CallToWrite("read_file", {"path": "src/a.py", "lines": 12})
 WRITE = CallToWrite("write_file", {"path": "b.md", "content": "if x < 3:\n    print('é✅')\n"})

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scripted_server import Answer, Script, ScriptedServer, scripted, sse
+from scripted_server import Answer, Script, ScriptedServer, Seen, scripted, sse
 from toy_model import END, VOCABULARY, answer, greedy, logprobs
 
 from replay.scoring.scorer import ScorerPlan, score_all
@@ -67,6 +67,21 @@ def test_a_fork_to_an_unlikely_token_is_looked_up_by_its_id(tmp_path: Path) -> N
     assert requests == 2
 
 
+@pytest.mark.parametrize("end", [b"\r\n", b"\r", b"\n"])
+def test_any_event_stream_is_read(tmp_path: Path, end: bytes) -> None:
+    """Comments between the events, any line ends, and reads that end anywhere."""
+
+    def otherwise(seen: Seen) -> Answer:
+        whole = b"".join(b": keep-alive\n\n" + write for write in answer(seen).writes)
+        whole = whole.replace(b"\n", end)
+        return Answer(writes=[whole[at : at + 37] for at in range(0, len(whole), 37)])
+
+    request = ScoreRequest(PROMPT, tuple(greedy(PROMPT, 6)))
+    forced, _ = score(answer, request, "teacher-forcing", tmp_path / "f.zst")
+    walked, _ = score(otherwise, request, "lockstep", tmp_path / "l.zst")
+    assert_same(forced, walked)
+
+
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.integers(0, VOCABULARY - 1), min_size=1, max_size=8))
 def test_both_scorers_agree_on_any_continuation(
@@ -108,6 +123,7 @@ def test_the_end_token_is_a_token_like_any_other(tmp_path: Path) -> None:
             "non_finite",
         ),
         (Answer(writes=[b"data: [DONE]\n\n"]), "refused"),
+        (Answer(writes=[b'data: {"choices": []}\n\ndata: {"cho']), "refused"),
     ],
 )
 def test_what_is_no_score_says_why(tmp_path: Path, broken: Answer, outcome: str) -> None:

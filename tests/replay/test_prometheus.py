@@ -1,16 +1,19 @@
 """Reading ``/metrics``, and sampling it while an arm runs."""
 
 import asyncio
+import math
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from prometheus_client.samples import Sample
 from scripted_server import Answer, Seen, scripted
 
-from replay.facts.prometheus import Sample, parse_metrics, total
+from replay.facts.prometheus import parse_metrics, total
 from replay.facts.sampler import MetricsSampler, read_samples, server_sample
 from replay.launch.gpu import GpuReader
 
@@ -38,8 +41,36 @@ def test_values_labels_and_escapes() -> None:
         {"engine": "0", "model_name": 'a "b" {c},d="e" \\ \n'},
         2.0,
     )
-    assert Sample("process_start_time_seconds", {}, 1.76e9) in samples
+    assert samples[-1][:3] == ("process_start_time_seconds", {}, 1.76e9)
     assert len(samples) == 10
+
+
+@pytest.mark.parametrize(
+    ("line", "value"),
+    [
+        ("a 2", 2.0),
+        ("a\t2 17", 2.0),
+        ("a +Inf", math.inf),
+        ("a " + "9" * 300, 1e300),
+        ("a " + "9" * 4_000, None),
+        ("a " + "9" * 2_000_000, math.inf),
+        ("a 1 " + "9" * 4_000, None),
+        ("a{" * 100_000, None),
+        ('a{b="' + "\\" * 20_001, None),
+        ('a{b="c"', None),
+        ("a", None),
+        ("a two", None),
+        ('{"a"} 2', 2.0),
+        ("<html>502 Bad Gateway</html>", None),
+    ],
+)
+def test_no_line_costs_the_others_or_hangs(line: str, value: float | None) -> None:
+    begun = time.process_time()
+    samples = parse_metrics(f"before 1\n{line}\nafter 1\n")
+    assert time.process_time() - begun < 2
+    assert [sample.name for sample in samples] == ["before", *["a"] * (value is not None), "after"]
+    if value is not None:
+        assert samples[1].value == pytest.approx(value)
 
 
 def test_engines_are_summed_and_the_absent_stays_absent() -> None:
