@@ -53,8 +53,8 @@ def codes_of(tree: ast.Module, names: Mapping[str, set[str]]) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def codes(root: Path) -> set[str]:
-    files = [*(root / "traces" / "readers").glob("*.py")]
-    files += [root / "traces" / name for name in ("importer.py", "sampling.py")]
+    files = [*(root / "traces" / "readers").rglob("*.py")]
+    files += [root / "traces" / name for name in ("importing/importer.py", "session/sampling.py")]
     trees = [ast.parse(file.read_text()) for file in files]
     names: dict[str, set[str]] = defaultdict(set)
     for tree in trees:
