@@ -16,7 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks.spellings import SPELLINGS, conversations
+from tests.support.spellings import SPELLINGS, conversations
 
 
 def sources(folder: Path, recordings: list[Path]) -> list[Path]:

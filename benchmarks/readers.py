@@ -22,7 +22,7 @@ from typing import Any
 
 import orjson
 
-from benchmarks.spellings import SPELLINGS, conversations
+from tests.support.spellings import SPELLINGS, conversations
 from traces.importing.importer import import_files
 
 ROUNDS = 7

@@ -16,7 +16,7 @@ from checks.greedy.judgement import GreedyJudgement
 from checks.greedy.turn import GreedyTurn, TurnRegrets
 from checks.policy import Policy
 from checks.tokens.regret import Regrets
-from evidence.synthetic import response_of
+from tests.support.synthetic_model import response_of
 from traces.wire.response import Response, Token, TopLogprob
 
 NEEDS_STREAMS = 0.9

@@ -4,9 +4,9 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "reports")]
+sys.path.insert(0, str(ROOT))
 
-from sample_guide import sample_guide  # noqa: E402
+from tests.support.sample_guide import sample_guide  # noqa: E402
 
 if __name__ == "__main__":
     (ROOT / "docs" / "sql.md").write_text(sample_guide(), encoding="utf-8")

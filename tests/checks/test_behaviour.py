@@ -8,7 +8,7 @@ import pytest
 from checks.calls.behaviour import PairedOutcome, judge_behaviour, limits_of, table_of
 from checks.calls.outcomes import tool_pair, tool_success
 from checks.policy import Policy
-from evidence.synthetic import response_of
+from tests.support.synthetic_model import response_of
 from traces.wire.response import Response, ToolCall
 
 POLICY = Policy()

@@ -5,7 +5,6 @@ import re
 from pathlib import Path
 
 import pytest
-from case_builder import call, chunk, message, request, streamed, token, token_stream, usage
 
 from checks.cases.judge import judge_case, pair_of_scenario
 from checks.cases.redaction import redacted
@@ -13,6 +12,16 @@ from checks.cases.writing import case_json, case_of_pair, case_of_profile, codes
 from checks.exact.judge import judge_pair
 from checks.findings import Finding
 from checks.pair import Pair
+from tests.support.case_builder import (
+    call,
+    chunk,
+    message,
+    request,
+    streamed,
+    token,
+    token_stream,
+    usage,
+)
 from traces.cases.case import Case, CaseScenario, parse_case, read_case
 
 SECRET = "sk-live-0123456789abcdef"

@@ -20,7 +20,7 @@ from checks.pair import Neighbour, Pair, pair_of_responses
 from checks.policy import Policy
 from checks.sampled.turn import SampledTurn
 from evidence.sampled_faults import contexts, draw, listed
-from evidence.synthetic import SyntheticModel, greedy_pool, response_of
+from tests.support.synthetic_model import SyntheticModel, greedy_pool, response_of
 from traces.wire.response import Response, Token, ToolCall, TopLogprob
 
 POLICY = Policy(rate_margin=1e-3, bootstrap_samples=400)

@@ -10,7 +10,7 @@ from checks.greedy.judge import judge_greedy
 from checks.greedy.turn import GreedyTurn
 from checks.policy import Policy
 from evidence.noise_runs import NoiseModel, RunSize, judge_run
-from evidence.synthetic import SyntheticModel, gaussian, greedy_pool
+from tests.support.synthetic_model import SyntheticModel, gaussian, greedy_pool
 
 POLICY = Policy(rate_margin=2e-3, bootstrap_samples=300)
 NOISY = {

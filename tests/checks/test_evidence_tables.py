@@ -12,8 +12,8 @@ from checks.policy import Policy
 from evidence.markdown import table
 from evidence.pool import Run, others, pack, read, tokens, unpack
 from evidence.strengths import acceptance_need, half_caught, rate_need
-from evidence.synthetic import SyntheticModel, gaussian, greedy_pool
 from evidence.tables import counted, pool_alarms, resampled
+from tests.support.synthetic_model import SyntheticModel, gaussian, greedy_pool
 
 
 def made(noise: float = 0.0) -> Run:

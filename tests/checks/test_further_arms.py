@@ -13,7 +13,14 @@ from checks.run.arm_bounds import arm_bounds, arm_findings, missing_bound
 from checks.servers.server_counters import growth, judge_counters, other_traffic, preempted
 from checks.servers.speed import SpeedEstimate
 from checks.servers.speed_curve import CurvePoint, curve_break_even, half_empty, mean_in_flight
-from evidence.synthetic import Noise, SyntheticModel, gaussian, greedy_pool, quiet, response_of
+from tests.support.synthetic_model import (
+    Noise,
+    SyntheticModel,
+    gaussian,
+    greedy_pool,
+    quiet,
+    response_of,
+)
 from traces.journal.server_sample import ServerSample
 from traces.wire.response import Response, Speculation, Token, Usage
 

@@ -4,9 +4,8 @@ import pytest
 
 pytest.importorskip("xgrammar")
 
-from case_builder import codes, message, request, streamed
-
 from checks.formats.output_format import NotCheckable, OutputFormat
+from tests.support.case_builder import codes, message, request, streamed
 
 SQL = 'root ::= "SELECT " name (", " name)* " FROM " name\nname ::= [a-z]+'
 LARK = 'start: "a" | "b" rest\nrest: /[0-9]+/\n'

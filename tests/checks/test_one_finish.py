@@ -3,10 +3,10 @@
 from typing import Any
 
 import pytest
-from case_builder import call, chunk, judge, message, request, usage
 
 from checks.exact.judge import judge_pair
 from checks.pair import Pair, side_of_response
+from tests.support.case_builder import call, chunk, judge, message, request, usage
 from traces.wire.reassembly import response_of_chunks
 
 OK = {"message": message("ok"), "finish_reason": "stop"}

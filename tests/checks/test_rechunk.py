@@ -3,7 +3,7 @@
 from checks.controls.rechunk import judge_rechunk_control
 from checks.controls.toy_parser import toy_parse
 from checks.splits.cuts import one_by_one
-from evidence.synthetic import SyntheticModel, response_of
+from tests.support.synthetic_model import SyntheticModel, response_of
 
 PIECES = ("a ", "<tool_call>", "{", "}", "</tool_call>")
 

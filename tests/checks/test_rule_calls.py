@@ -1,7 +1,8 @@
 """Rules d, e, f and j: calls, their arguments, and the reason they end with."""
 
 import pytest
-from case_builder import (
+
+from tests.support.case_builder import (
     call,
     chunk,
     codes,

@@ -1,7 +1,8 @@
 """Rules b and c: when texts are compared, and how formatted content compares."""
 
 import pytest
-from case_builder import (
+
+from tests.support.case_builder import (
     call,
     codes,
     judge,

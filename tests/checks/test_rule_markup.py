@@ -1,9 +1,19 @@
 """Rule n (markup) and output after a stop string or EOS."""
 
 import pytest
-from case_builder import call, chunk, codes, judge, message, request, streamed, token_stream, tokens
 
 from checks.exact.markers import leaked, markers
+from tests.support.case_builder import (
+    call,
+    chunk,
+    codes,
+    judge,
+    message,
+    request,
+    streamed,
+    token_stream,
+    tokens,
+)
 
 EOS = "<|im_end|>"
 
@@ -81,7 +91,7 @@ def test_without_a_baseline_markup_is_a_leak_unless_the_baselines_tokens_spell_i
 
 
 def test_markup_before_a_near_tie_is_a_leak_all_the_same() -> None:
-    from case_builder import token
+    from tests.support.case_builder import token
 
     theirs = {
         "message": message("now a"),

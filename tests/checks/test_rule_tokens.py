@@ -4,7 +4,8 @@ import json
 import math
 
 import pytest
-from case_builder import (
+
+from tests.support.case_builder import (
     call,
     chunk,
     codes,

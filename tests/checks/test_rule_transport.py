@@ -3,10 +3,20 @@
 import math
 
 import pytest
-from case_builder import chunk, codes, judge, message, request, streamed, token, tokens, usage
 
 from checks.exact.judge import judge_pair
 from checks.pair import Pair, side_of_response
+from tests.support.case_builder import (
+    chunk,
+    codes,
+    judge,
+    message,
+    request,
+    streamed,
+    token,
+    tokens,
+    usage,
+)
 from traces.wire.reassembly import response_of_chunks
 
 OK = {"message": message("ok"), "finish_reason": "stop"}

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from case_builder import TOOLS, request
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from checks.exact.judge import judge_pair
 from checks.pair import pair_of_responses
+from tests.support.case_builder import TOOLS, request
 from traces.wire.reassembly import response_of_chunks
 
 long = "a" * 40

@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
-from case_builder import request, streamed
 
 from checks.cases.judge import judge_case
 from checks.findings import CODES
+from tests.support.case_builder import request, streamed
 from traces.cases.case import parse_case, read_case
 from traces.errors import InputError
 

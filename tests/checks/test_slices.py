@@ -19,7 +19,7 @@ from checks.slices.judge import SliceJudgement, judge_slices, slice_findings
 from checks.slices.slices import TurnId, turns_by_slice
 from checks.stats.sign_flip import integer_sign_flip, sign_flip
 from checks.tokens.regret import Regrets
-from evidence.synthetic import response_of
+from tests.support.synthetic_model import response_of
 
 POLICY = Policy()
 NAMES = ("a", "b", "c", "d")

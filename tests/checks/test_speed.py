@@ -6,7 +6,7 @@ import pytest
 
 from checks.servers.speed import SpeedPair, break_even, compare_speed, merged_share, saturation
 from checks.tokens.recurrence import recurrence
-from evidence.synthetic import SyntheticModel, response_of
+from tests.support.synthetic_model import SyntheticModel, response_of
 from traces.wire.response import Chunk, Response, Token, Usage
 
 

@@ -9,7 +9,7 @@ from checks.greedy.heavy_tails import heavy_tails
 from checks.greedy.judge import judge_greedy
 from checks.greedy.turn import GreedyTurn, measure_turn
 from checks.policy import Policy
-from evidence.synthetic import SyntheticModel, gaussian, greedy_pool, scored
+from tests.support.synthetic_model import SyntheticModel, gaussian, greedy_pool, scored
 
 POLICY = Policy(rate_margin=2e-3, bootstrap_samples=300)
 LOUD = gaussian(0.6)

@@ -10,67 +10,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from conftest import LENIENT, paper_paths
-from paper_server import PaperServer
-from recorded import write_sessions
 
 import draftgate
-
-CONFIG = """
-[run]
-sessions = ["sessions.jsonl"]
-tool_parser = "hermes"
-[baseline]
-urls = ["{baseline}"]
-[candidate]
-urls = ["{candidate}"]
-speculative_config = {{ method = "eagle3", num_speculative_tokens = 3 }}
-[policy]
-"""
-
-CASE: dict[str, Any] = {
-    "case": 1,
-    "kind": "args_not_json",
-    "scenarios": [
-        {
-            "name": "seen",
-            "request": {"tools": [{"type": "function", "function": {"name": "ls"}}]},
-            "baseline": {
-                "message": {
-                    "tool_calls": [
-                        {"id": "1", "function": {"name": "ls", "arguments": "{}"}},
-                    ]
-                },
-                "finish_reason": "tool_calls",
-            },
-            "candidate": {
-                "chunks": [
-                    {
-                        "choices": [
-                            {
-                                "index": 0,
-                                "delta": {
-                                    "tool_calls": [
-                                        {
-                                            "index": 0,
-                                            "id": "1",
-                                            "function": {"name": "ls", "arguments": "{"},
-                                        }
-                                    ]
-                                },
-                                "finish_reason": "tool_calls",
-                            }
-                        ]
-                    },
-                ],
-                "done": True,
-            },
-        }
-    ],
-}
+from tests.support.paper.gate import LENIENT, paper_paths
+from tests.support.paper.server import PaperServer
+from tests.support.paper.sessions import write_sessions
+from tests.support.paper.user_folder import CASE, CONFIG
 
 
 @pytest.fixture

@@ -6,11 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import K, paper_config, paper_paths
-from paper_model import Vocabulary
-from paper_server import Faults, PaperServer
-from paper_stream import Stream
-from recorded import write_sessions
 
 from draftgate.config.config import ArmSection, Config
 from draftgate.progress import SilentReporter
@@ -24,6 +19,11 @@ from draftgate.run.reruns import in_flight_beside
 from replay.sending.job import Job
 from reports.sql.query import answer
 from reports.store.store import Store
+from tests.support.paper.gate import K, paper_config, paper_paths
+from tests.support.paper.model import Vocabulary
+from tests.support.paper.server import Faults, PaperServer
+from tests.support.paper.sessions import write_sessions
+from tests.support.paper.stream import Stream
 from traces.errors import ServerError
 from traces.journal.journal import JournalReader
 from traces.wire.capture import CaptureKey

@@ -8,6 +8,7 @@ import pytest
 from draftgate.cli import run
 from draftgate.machine.doctor import Check
 from draftgate.machine.vllm_import import Imported
+from tests.support.paper.gate import STAND_IN
 
 Capture = pytest.CaptureFixture[str]
 
@@ -130,10 +131,9 @@ def test_without_vllm_here_nothing_can_be_launched(
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     file = launched(tmp_path, "")
     assert checks(capsys)["server.python"]["state"] == "missing"
-    stand_in = Path(__file__).parent / "stand_in"
     file.write_text(
         file.read_text().replace(
-            "[candidate]", f'env = {{ PYTHONPATH = "{stand_in}" }}\n[candidate]'
+            "[candidate]", f'env = {{ PYTHONPATH = "{STAND_IN}" }}\n[candidate]'
         )
     )
     monkeypatch.setattr(

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import paper_config, paper_paths
+
+from tests.support.paper.gate import paper_config, paper_paths
 
 pytest.importorskip("torch", reason="the scripts make weights")
 

@@ -3,12 +3,12 @@
 from typing import Any
 
 import pytest
-from conftest import Gate, K
-from paper_model import ALTERNATIVES
-from paper_server import Faults
-from paper_stream import Stream
 
 from reports.store.store import Store
+from tests.support.paper.gate import Gate, K
+from tests.support.paper.model import ALTERNATIVES
+from tests.support.paper.server import Faults
+from tests.support.paper.stream import Stream
 from traces.errors import StoreError
 
 Request = dict[str, Any]

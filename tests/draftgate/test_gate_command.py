@@ -6,11 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import K, paper_paths
-from paper_server import Faults
-from recorded import write_sessions
 
 from draftgate.cli import run
+from tests.support.paper.gate import K, paper_paths
+from tests.support.paper.server import Faults
+from tests.support.paper.sessions import write_sessions
 
 Capture = pytest.CaptureFixture[str]
 

@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import K, paper_config, paper_paths
-from paper_server import Faults
-from paper_stream import Stream
-from recorded import write_sessions
 
 from draftgate.progress import SilentReporter
 from draftgate.run.gate import run_gate
 from draftgate.run.outcome import GateOutcome
 from reports.sql.query import answer
 from reports.store.store import Store
+from tests.support.paper.gate import K, paper_config, paper_paths
+from tests.support.paper.server import Faults
+from tests.support.paper.sessions import write_sessions
+from tests.support.paper.stream import Stream
 
 
 def write_tagged(file: Path, sessions: int, turns: int) -> None:

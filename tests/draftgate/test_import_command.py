@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from recorded import write_sessions
 
 from draftgate.cli import run
+from tests.support.paper.sessions import write_sessions
 from traces.session.file import read_sessions
 
 CHAT = {

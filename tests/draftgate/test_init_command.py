@@ -11,9 +11,6 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from conftest import K, paper_paths
-from paper_server import Faults
-from recorded import write_sessions
 
 from draftgate.cli import run
 from draftgate.config.config import Config
@@ -21,6 +18,9 @@ from draftgate.config.file import read_config
 from draftgate.init.toml_value import toml_value
 from draftgate.init.wanted import Wanted
 from draftgate.machine.doctor import Check
+from tests.support.paper.gate import K, paper_paths
+from tests.support.paper.server import Faults
+from tests.support.paper.sessions import write_sessions
 
 Capture = pytest.CaptureFixture[str]
 

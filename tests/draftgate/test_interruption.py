@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import K, paper_paths
-from paper_server import Faults
-from paper_stream import Stream
-from recorded import write_sessions
 
 from draftgate.cli import run
+from tests.support.paper.gate import STAND_IN, K, paper_paths
+from tests.support.paper.server import Faults
+from tests.support.paper.sessions import write_sessions
+from tests.support.paper.stream import Stream
 
 CONFIG = """
 [run]
@@ -139,8 +139,7 @@ def test_sigterm_ends_the_servers_that_were_launched(tmp_path: Path) -> None:
     write_sessions(tmp_path / "sessions.jsonl", 6, 4)
     (tmp_path / "model").mkdir()
     (tmp_path / "model" / "config.json").write_text('{"model_type": "llama"}')
-    stand_in = Path(__file__).parent / "stand_in"
-    (tmp_path / "draftgate.toml").write_text(LAUNCHED.format(stand_in=stand_in))
+    (tmp_path / "draftgate.toml").write_text(LAUNCHED.format(stand_in=STAND_IN))
     process = subprocess.Popen(
         [sys.executable, "-m", "draftgate", "gate"],
         cwd=tmp_path,

@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import LENIENT, K
-from recorded import write_sessions
 
 from draftgate.config.file import parse_config
 from draftgate.progress import SilentReporter
@@ -15,11 +13,12 @@ from draftgate.run.folder import RunFolder
 from draftgate.run.gate import run_gate
 from draftgate.run.outcome import GateOutcome
 from reports.store.store import Store
+from tests.support.paper.gate import LENIENT, STAND_IN, K
+from tests.support.paper.sessions import write_sessions
 from traces.errors import ServerError
 from traces.journal.journal import JournalReader
 from traces.wire.reassembly import response_of
 
-STAND_IN = Path(__file__).parent / "stand_in"
 SMALL = {"name": "crowded", "small_kv": True, "concurrency": 4, "share": 1.0}
 
 

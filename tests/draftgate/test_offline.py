@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import K, paper_config, paper_paths
-from paper_server import Faults
-from paper_stream import Stream
 
 from draftgate.progress import SilentReporter
 from draftgate.run.evidence import Evidence
 from draftgate.run.gate import run_gate
 from draftgate.run.offline import judge_journals
 from draftgate.run.strays import lone_arm_notes
+from tests.support.paper.gate import K, paper_config, paper_paths
+from tests.support.paper.server import Faults
+from tests.support.paper.stream import Stream
 from traces.journal.journal import JournalReader, JournalWriter
 
 

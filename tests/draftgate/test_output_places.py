@@ -2,20 +2,17 @@
 
 import json
 import stat
-import sys
 from pathlib import Path
 
 import pytest
-from conftest import LENIENT, paper_paths
-from recorded import write_sessions
-from test_api import CONFIG
 
 from draftgate.cli import run
 from draftgate.run.folder import RunFolder
 from reports.store.store import Store
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "reports"))
-from synthetic_run import synthetic_run
+from tests.support.paper.gate import LENIENT, paper_paths
+from tests.support.paper.sessions import write_sessions
+from tests.support.paper.user_folder import CONFIG
+from tests.support.synthetic_run import synthetic_run
 
 POLICY = "\n".join(f"{key} = {value}" for key, value in LENIENT.items())
 

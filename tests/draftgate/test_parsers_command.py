@@ -5,7 +5,6 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from parsed_stream import capture
 
 from checks.splits.judge import judge_splits
 from checks.splits.markup import FORMATS, CallToWrite
@@ -15,6 +14,7 @@ from draftgate.cli import run
 from draftgate.parsers.check import CheckedParser, CheckedText
 from draftgate.parsers.output import lines_of
 from reports.formats.parser_matrix import render_matrix
+from tests.support.parsed_stream import capture
 from traces.journal.journal import JournalWriter, journal_path
 
 PIECES = ("a", "<c>", "x", "</c>", "\n")

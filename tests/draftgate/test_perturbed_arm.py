@@ -4,9 +4,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import K, paper_config, paper_paths
-from paper_server import Faults
-from paper_stream import Stream
 
 from draftgate.config.config import ArmSection, Config
 from draftgate.config.file import parse_config
@@ -17,6 +14,9 @@ from draftgate.run.offline import judge_journals
 from draftgate.run.outcome import GateOutcome
 from reports.sql.query import answer
 from reports.store.store import Store
+from tests.support.paper.gate import K, paper_config, paper_paths
+from tests.support.paper.server import Faults
+from tests.support.paper.stream import Stream
 from traces.errors import ConfigError
 from traces.journal.journal import JournalReader
 from traces.session.perturbation import DATE_LINE

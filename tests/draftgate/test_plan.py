@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
-from recorded import write_sessions
 
 from draftgate.config.config import Config
 from draftgate.run.plan import CAP_REASON, make_plan
+from tests.support.paper.sessions import write_sessions
 from traces.errors import InputError
 
 

@@ -7,14 +7,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import K, paper_config, paper_paths
-from paper_server import Faults
-from paper_stream import Stream
-from recorded import write_sessions
 
 import reports.formats.terminal  # noqa: F401  (so that suites run inside this process find them)
 from draftgate.progress import SilentReporter
 from draftgate.run.gate import run_gate
+from tests.support.paper.gate import K, paper_config, paper_paths
+from tests.support.paper.server import Faults
+from tests.support.paper.sessions import write_sessions
+from tests.support.paper.stream import Stream
 
 PART = re.compile(r"(?:`([\w./-]+)`:\n\n)?```(\w+)\n(.*?)```", re.S)
 

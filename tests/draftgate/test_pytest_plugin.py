@@ -10,10 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import K, paper_config, paper_paths
-from paper_server import Faults, PaperServer
-from paper_stream import Stream
-from recorded import write_sessions
 
 # Imported here so that suites run inside this process find them: some cannot be imported twice.
 from checks.splits.judge import judge_given  # noqa: F401
@@ -21,6 +17,10 @@ from draftgate.progress import SilentReporter
 from draftgate.pytest_plugin.settings import OPTIONS
 from draftgate.run.gate import run_gate
 from draftgate.testing.differences import differences  # noqa: F401
+from tests.support.paper.gate import STAND_IN, K, paper_config, paper_paths
+from tests.support.paper.server import Faults, PaperServer
+from tests.support.paper.sessions import write_sessions
+from tests.support.paper.stream import Stream
 from traces.errors import Interrupted
 from traces.journal.journal import JournalReader, JournalWriter
 
@@ -426,8 +426,7 @@ def test_launched_servers_replay_first_and_tests_read_the_journals(
     write_sessions(suite.path / "chat.jsonl", 2, 2)
     model = suite.mkdir("model")
     (model / "config.json").write_text('{"model_type": "llama"}')
-    stand_in = Path(__file__).parent / "stand_in"
-    (suite.path / "launched.toml").write_text(LAUNCHED.format(stand_in=stand_in))
+    (suite.path / "launched.toml").write_text(LAUNCHED.format(stand_in=STAND_IN))
     suite.runpytest("--draftgate-config=launched.toml").assert_outcomes(passed=12)
     (folder,) = (suite.path / ".draftgate" / "runs").iterdir()
     assert {"baseline.log", "candidate.log"} <= {file.name for file in folder.iterdir()}

@@ -7,9 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import K, paper_config, paper_paths
-from paper_server import Faults
-from recorded import write_sessions
 
 from draftgate.config.config import Config
 from draftgate.config.file import parse_config
@@ -27,6 +24,9 @@ from draftgate.run.run_file import (
     read_run,
     write_run,
 )
+from tests.support.paper.gate import K, paper_config, paper_paths
+from tests.support.paper.server import Faults
+from tests.support.paper.sessions import write_sessions
 from traces.errors import ConfigError, InputError, ServerError
 from traces.journal.journal import JournalReader, JournalWriter
 

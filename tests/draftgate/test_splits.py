@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from parsed_stream import capture
 
 from checks.splits.markup import FORMATS, CallToWrite
 from draftgate.cli import run
@@ -20,6 +19,7 @@ from draftgate.run.pairs import LivePair
 from draftgate.run.setup import served_parsers
 from draftgate.run.split_run import SplitRun
 from draftgate.run.splits import judge_split_invariance
+from tests.support.parsed_stream import capture
 from traces.journal.path_facts import ModelFacts, PathFacts
 from traces.journal.served_parsers import ServedParsers
 from traces.wire.capture import Capture

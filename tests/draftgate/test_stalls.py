@@ -4,14 +4,14 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from conftest import Gate, K
-from paper_server import Faults
 
 from checks.exact import stream
 from draftgate.run.folder import RunFolder
 from draftgate.run.offline import judge_journals
 from draftgate.run.outcome import GateOutcome
 from reports.store.store import Store
+from tests.support.paper.gate import Gate, K
+from tests.support.paper.server import Faults
 
 STALL_S = 1.0
 Stalls = Callable[[dict[str, Any]], float]

@@ -14,9 +14,7 @@ import pytest
 
 from draftgate.cli import run
 from reports.store.store import Store
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "reports"))
-from synthetic_run import synthetic_run
+from tests.support.synthetic_run import synthetic_run
 
 Draftgate = Callable[..., tuple[int, str, str]]
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from answers import answer, both
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,6 +25,7 @@ from draftgate.testing import (
 from draftgate.testing.both_paths import BothPaths
 from draftgate.testing.masking import SHORTEST, Mask
 from draftgate.testing.pieces import pieces_of
+from tests.support.answers import answer, both
 from traces.cases.case import CaseScenario
 from traces.wire.response import Usage
 

@@ -17,16 +17,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import LENIENT, paper_paths
-from recorded import write_sessions
-from test_api import CASE, CONFIG
 
 from draftgate.cli import VERBS, run
 from draftgate.machine.doctor import Check
 from reports.store.store import Store
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "reports"))
-from synthetic_run import synthetic_run
+from tests.support.paper.gate import LENIENT, paper_paths
+from tests.support.paper.sessions import write_sessions
+from tests.support.paper.user_folder import CASE, CONFIG
+from tests.support.synthetic_run import synthetic_run
 
 FOLDER = Path(__file__).with_name("transcripts")
 COMMAND = re.compile(r"^\$ draftgate (.*)\n((?:.*\n)*?)\[(\d+)\]$", re.MULTILINE)

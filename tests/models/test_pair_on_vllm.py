@@ -16,7 +16,7 @@ pytestmark = [
 
 ROOT = Path(__file__).resolve().parents[2]
 WEIGHTS = ROOT / "models" / "weights"
-ENGINE = Path(__file__).with_name("drafting_engine.py")
+ENGINE = ROOT / "tests" / "support" / "drafting_engine.py"
 
 
 @pytest.fixture(scope="module")

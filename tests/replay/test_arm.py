@@ -7,28 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scripted_server import Answer, Script, ScriptedServer, Seen, scripted
 
 from replay.launch.port import free_port
-from replay.sending.arm import ArmPlan, ArmResult, run_arm
+from replay.sending.arm import ArmResult, run_arm
 from replay.sending.job import Job
+from tests.support.scripted.arm import jobs, plan
+from tests.support.scripted.server import Answer, Script, ScriptedServer, Seen, scripted
 from traces.errors import InputError, ServerError
 from traces.journal.journal import JournalReader
 from traces.wire.capture import Capture
 
 TOO_LONG = b"""{"error": {"message": "This model's maximum context length is 16 tokens.",
  "type": "BadRequestError", "param": "input_tokens", "code": 400}}"""
-
-
-def jobs(sessions: int, turns: int) -> list[list[Job]]:
-    return [
-        [Job(f"s{s}", f"t{t}", {"session": f"s{s}", "turn": f"t{t}"}) for t in range(turns)]
-        for s in range(sessions)
-    ]
-
-
-def plan(*urls: str, concurrency: int = 2, **more: Any) -> ArmPlan:
-    return ArmPlan("r1", "candidate", "main", urls, concurrency, retry_wait_s=0.01, **more)
 
 
 def replay(

@@ -5,10 +5,10 @@ import itertools
 from pathlib import Path
 
 import pytest
-from scripted_server import DONE, Answer, scripted, sse
 
 from replay.launch.port import free_port
 from replay.sending.client import StreamClient
+from tests.support.scripted.server import DONE, Answer, scripted, sse
 from traces.journal.journal import JournalWriter
 from traces.wire.capture import Capture, CaptureKey
 

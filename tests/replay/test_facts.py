@@ -2,18 +2,18 @@
 
 import asyncio
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
-import toy_model
-from scripted_server import DONE, Answer, Script, Seen, scripted, sse
 
 from replay.facts.facts import gather_facts
 from replay.facts.probes import MARKUPS, parser_probe
 from replay.launch.command import ServerSpec
 from replay.launch.drafter import read_drafter
 from replay.launch.port import free_port
+from tests.support.scripted import toy_model
+from tests.support.scripted.launch import STAND_IN
+from tests.support.scripted.server import DONE, Answer, Script, Seen, scripted, sse
 from traces.errors import ServerError
 from traces.journal.observables import Observables
 from traces.journal.path_facts import ModelFacts, PathFacts
@@ -191,10 +191,9 @@ def test_a_method_without_a_draft_model_has_no_drafter_config() -> None:
 
 
 def test_a_drafter_that_cannot_be_asked_about_says_why() -> None:
-    stand_in = Path(__file__).parent / "stand_in"
     drafter = {"method": "eagle3", "model": "d", "num_speculative_tokens": 3}
     spec = ServerSpec(
-        "candidate", "m", speculative_config=drafter, env={"PYTHONPATH": str(stand_in)}
+        "candidate", "m", speculative_config=drafter, env={"PYTHONPATH": str(STAND_IN)}
     )
     found = read_drafter(spec)
     assert "No module named 'vllm.engine'" in str(found.error)

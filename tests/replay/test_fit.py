@@ -4,12 +4,12 @@ import asyncio
 import json
 
 import pytest
-from scripted_server import Answer, Script, Seen, scripted
 
 from replay.launch.port import free_port
 from replay.sending.endpoint import Endpoint
 from replay.sending.fit import Fitted, fit_turns
 from replay.sending.job import Job
+from tests.support.scripted.server import Answer, Script, Seen, scripted
 from traces.errors import ServerError
 
 

@@ -6,19 +6,18 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from scripted_server import Answer, Seen, scripted
-from test_arm import jobs, plan
 
 from replay.sending.arm import run_arm
+from tests.support.scripted.arm import jobs, plan
+from tests.support.scripted.server import Answer, Seen, scripted
 from traces.journal.journal import JournalReader
 
 RUN = """
 import asyncio, sys
 from pathlib import Path
-sys.path.insert(0, sys.argv[1])
-from test_arm import jobs, plan
+from tests.support.scripted.arm import jobs, plan
 from replay.sending.arm import run_arm
-asyncio.run(run_arm(plan(sys.argv[2], concurrency=3), jobs(6, 5), Path(sys.argv[3])))
+asyncio.run(run_arm(plan(sys.argv[1], concurrency=3), jobs(6, 5), Path(sys.argv[2])))
 """
 
 
@@ -32,10 +31,9 @@ def test_kill_9_in_the_middle_and_resume(tmp_path: Path, root: Path, kill_at: in
         return Answer(gap_s=0.005)
 
     async def run() -> list[tuple[str, str]]:
-        here = str(Path(__file__).parent)
         async with scripted(script) as server:
             killed = await asyncio.create_subprocess_exec(
-                sys.executable, "-c", RUN, here, server.url, str(file), cwd=root
+                sys.executable, "-c", RUN, server.url, str(file), cwd=root
             )
             while sum(answered.values()) < kill_at:
                 await asyncio.sleep(0.002)

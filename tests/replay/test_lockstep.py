@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scripted_server import Answer, Script, ScriptedServer, Seen, scripted, sse
-from toy_model import END, VOCABULARY, answer, greedy, logprobs
 
 from replay.scoring.scorer import ScorerPlan, score_all
 from replay.scoring.scorer_plan import Method
+from tests.support.scripted.server import Answer, Script, ScriptedServer, Seen, scripted, sse
+from tests.support.scripted.toy_model import END, VOCABULARY, answer, greedy, logprobs
 from traces.journal.score import Score, ScoreRequest
 
 PROMPT = (3, 1, 4, 1, 5)

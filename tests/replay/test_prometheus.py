@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 from prometheus_client.samples import Sample
-from scripted_server import Answer, Seen, scripted
 
 from replay.facts.prometheus import parse_metrics, total
 from replay.facts.sampler import MetricsSampler, read_samples, server_sample
 from replay.launch.gpu import GpuReader
+from tests.support.scripted.server import Answer, Seen, scripted
 
 TEXT = r"""# HELP vllm:num_requests_running Number of requests in model execution batches.
 # TYPE vllm:num_requests_running gauge

@@ -10,13 +10,13 @@ import pytest
 import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted_server import Answer, Script, ScriptedServer, Seen, scripted
 
 from replay.facts.sampler import read_samples
 from replay.launch.port import free_port
 from replay.scoring.score_answer import EntryScanner
 from replay.scoring.score_file import read_scores
 from replay.scoring.scorer import ScorerPlan, score_all
+from tests.support.scripted.server import Answer, Script, ScriptedServer, Seen, scripted
 from traces.errors import InputError, ServerError
 from traces.journal.score import Score, ScoreRequest
 

@@ -15,9 +15,8 @@ import pytest
 from replay.launch.command import ServerSpec
 from replay.launch.port import free_port
 from replay.launch.server import Server
+from tests.support.scripted.launch import spec
 from traces.errors import ConfigError, ServerError
-
-STAND_IN = Path(__file__).parent / "stand_in"
 
 
 @pytest.fixture
@@ -26,16 +25,6 @@ def model(tmp_path: Path) -> Path:
     folder.mkdir()
     (folder / "config.json").write_text("{}")
     return folder
-
-
-def spec(model: Path, mode: str, **more: object) -> ServerSpec:
-    env = {
-        "PYTHONPATH": str(STAND_IN),
-        "STAND_IN": mode,
-        "STAND_IN_CHILD": str(model / "child"),
-        **more.pop("env", {}),  # type: ignore[dict-item]
-    }
-    return ServerSpec("candidate", str(model), env=env, **more)  # type: ignore[arg-type]
 
 
 def is_running(pid: int) -> bool:
@@ -91,10 +80,9 @@ def test_an_exception_ends_the_server_too(model: Path, tmp_path: Path) -> None:
 PARENT = """
 import sys, time
 from pathlib import Path
-sys.path.insert(0, sys.argv[1])
-from test_server import spec
+from tests.support.scripted.launch import spec
 from replay.launch.server import Server
-model = Path(sys.argv[2])
+model = Path(sys.argv[1])
 with Server(spec(model, "healthy"), model / "c.log") as server:
     server.wait_healthy()
     print("up", flush=True)
@@ -106,7 +94,7 @@ with Server(spec(model, "healthy"), model / "c.log") as server:
 def test_whatever_ends_the_parent_ends_the_server(
     model: Path, root: Path, number: signal.Signals
 ) -> None:
-    command = [sys.executable, "-c", PARENT, str(Path(__file__).parent), str(model)]
+    command = [sys.executable, "-c", PARENT, str(model)]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=root
     ) as parent:

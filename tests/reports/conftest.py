@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from synthetic_run import synthetic_run
 
 from reports.store.store import Store
+from tests.support.synthetic_run import synthetic_run
 
 
 @pytest.fixture(scope="session")

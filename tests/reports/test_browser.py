@@ -6,11 +6,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from synthetic_run import synthetic_run
 
 from reports.formats.html import render_html
 from reports.store.store import Store
 from reports.store.summary import read_summary
+from tests.support.synthetic_run import synthetic_run
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None

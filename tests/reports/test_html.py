@@ -10,12 +10,12 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from synthetic_run import synthetic_run
 
 from reports.formats.html import render_html
 from reports.store.records import RunTables
 from reports.store.store import Store
 from reports.store.summary import read_summary
+from tests.support.synthetic_run import synthetic_run
 
 HOSTILE = (
     "<script>alert(1)</script>",

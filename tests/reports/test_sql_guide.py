@@ -4,11 +4,11 @@ import re
 from pathlib import Path
 
 import pytest
-from sample_guide import sample_guide
 
 from reports.schema import TABLES
 from reports.sql.query import queries
 from reports.store.view import views
+from tests.support.sample_guide import sample_guide
 
 
 @pytest.fixture(scope="module")

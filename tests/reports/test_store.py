@@ -11,12 +11,12 @@ from typing import Any
 
 import duckdb
 import pytest
-from synthetic_run import synthetic_run
 
 from reports.schema import ENUMS, KEPT, KEPT_TABLES, TABLE, TABLES
 from reports.store.migration import migrate, migrations
 from reports.store.records import RunTables, arrow_table
 from reports.store.store import Store
+from tests.support.synthetic_run import synthetic_run
 from traces.errors import StoreError
 
 
@@ -165,8 +165,7 @@ def test_a_killed_writer_leaves_the_earlier_runs_whole(file: Path, root: Path) -
     code = f"""
         import os, signal, sys
         from pathlib import Path
-        sys.path.insert(0, {str(Path(__file__).parent)!r})
-        from synthetic_run import synthetic_run
+        from tests.support.synthetic_run import synthetic_run
         import reports.store.loading as loading
         from reports.store.store import Store
         real = loading._check
@@ -215,8 +214,7 @@ def test_two_processes_may_write_at_the_same_time(file: Path, root: Path) -> Non
     code = f"""
         import sys
         from pathlib import Path
-        sys.path.insert(0, {str(Path(__file__).parent)!r})
-        from synthetic_run import synthetic_run
+        from tests.support.synthetic_run import synthetic_run
         from reports.store.store import Store
         sys.stdin.readline()
         for number in range(3):

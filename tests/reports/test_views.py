@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import stats
-from synthetic_run import synthetic_run
 
 from checks.stats.session_interval import clustered
 from reports.store.records import RunTables
 from reports.store.store import Store
 from reports.store.view import parse, views
+from tests.support.synthetic_run import synthetic_run
 
 NAMED = {
     "v_verdict",

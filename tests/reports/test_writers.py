@@ -11,7 +11,6 @@ import jsonschema
 import pytest
 import xmlschema
 from rich.console import Console
-from synthetic_run import synthetic_run
 
 from reports.formats.github import render_github
 from reports.formats.html import render_html
@@ -22,6 +21,7 @@ from reports.formats.terminal import print_summary
 from reports.number import interval, number
 from reports.store.store import Store
 from reports.store.summary import Summary, read_summary
+from tests.support.synthetic_run import synthetic_run
 
 HOSTILE = '`|</pre><img src=x> @team [a](javascript:b)\x1b[2J\u202e%0A::error::x\n## big\n"&]]>'
 

@@ -1,8 +1,8 @@
 """The labeller against texts labelled by hand."""
 
 import pytest
-from labelled_texts import TEXTS, Labelled
 
+from tests.support.sessions.labelled_texts import TEXTS, Labelled
 from traces.boundaries import Span, known_family, label, opens_in_reasoning
 from traces.boundaries.families import FAMILIES
 from traces.boundaries.label import LABELS

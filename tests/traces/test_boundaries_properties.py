@@ -6,8 +6,8 @@ import time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from labelled_texts import TEXTS, Labelled
 
+from tests.support.sessions.labelled_texts import TEXTS, Labelled
 from traces.boundaries import (
     LOOK_BACK,
     Labeller,

@@ -6,9 +6,9 @@ from typing import Any
 
 import pyarrow.parquet
 import pytest
-from counting import COUNTERS, chat_messages, claude_code, swe_agent
 
-from benchmarks.spellings import SPELLINGS, conversations
+from tests.support.sessions.counting import COUNTERS, chat_messages, claude_code, swe_agent
+from tests.support.spellings import SPELLINGS, conversations
 from traces.importing.importer import import_files
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from recordings import texts
-from session_invariants import check_file
 
-from benchmarks.spellings import SPELLINGS, conversations
+from tests.support.sessions.invariants import check_file
+from tests.support.sessions.recordings import texts
+from tests.support.spellings import SPELLINGS, conversations
 from traces.importing.importer import ImportedFile, import_files
 from traces.readers.formats.opencode.log import CLEARED, SUMMARISED
 from traces.session.render import NO_RESULT, chat_request

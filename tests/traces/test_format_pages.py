@@ -5,8 +5,8 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from recordings import claude, lines, read
 
+from tests.support.sessions.recordings import claude, lines, read
 from traces.readers.registry import READERS
 from traces.session.file import session_lines
 from traces.session.schema import json_schema

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 import zstandard
-from session_invariants import check_file
 
-from benchmarks.spellings import SPELLINGS, conversations
+from tests.support.sessions.invariants import check_file
+from tests.support.spellings import SPELLINGS, conversations
 from traces.importing.importer import ImportedFile, import_files
 from traces.readers.files import bounded_lines
 from traces.redaction.redaction import Redactor

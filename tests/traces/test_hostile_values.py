@@ -10,9 +10,9 @@ from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from session_invariants import check_file
 
-from benchmarks.spellings import SPELLINGS, conversations
+from tests.support.sessions.invariants import check_file
+from tests.support.spellings import SPELLINGS, conversations
 from traces.importing.importer import ImportedFile, import_files
 from traces.importing.inspection import inspect_file
 from traces.redaction.redaction import Redactor

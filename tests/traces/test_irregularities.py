@@ -6,9 +6,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from recordings import claude, codex, codex_item, codex_said, lines, read, result, texts, use
-from session_invariants import check_file
 
+from tests.support.sessions.invariants import check_file
+from tests.support.sessions.recordings import (
+    claude,
+    codex,
+    codex_item,
+    codex_said,
+    lines,
+    read,
+    result,
+    texts,
+    use,
+)
 from traces.readers.formats.claude.log import ClaudeLog
 from traces.session.blobs import MAX_INLINE_TEXT, BlobStore
 from traces.session.render import NO_RESULT, chat_request

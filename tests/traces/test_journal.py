@@ -16,23 +16,11 @@ import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.support.capture import capture
 from traces.errors import InputError, OutputError
 from traces.journal.capture_record import decode_record, encode_record
 from traces.journal.journal import JournalReader, JournalWriter, journal_path
 from traces.wire.capture import Capture, CaptureKey
-
-
-def capture(turn: str = "t1", text: str | bytes = 'data: {"x": 1}\n\n') -> Capture:
-    return Capture(
-        key=CaptureKey("r1", "candidate", "main", "s1", turn),
-        request={"messages": [{"role": "user", "content": "häß\n"}], "temperature": 0.0},
-        status=200,
-        sent_at=1764429485.25,
-        events=((1.5, text), (2.25, b"\xe2\x82")),
-        ended="done",
-        headers={"content-type": "text/event-stream"},
-    )
-
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.text(),
@@ -246,8 +234,7 @@ def test_a_missing_journal_is_named(tmp_path: Path) -> None:
 ENDLESS_WRITER = """
 import sys
 from pathlib import Path
-sys.path.insert(0, sys.argv[2])
-from test_journal import capture
+from tests.support.capture import capture
 from traces.journal.journal import JournalWriter
 with JournalWriter(Path(sys.argv[1])) as writer:
     number = 0
@@ -260,7 +247,7 @@ with JournalWriter(Path(sys.argv[1])) as writer:
 
 def test_kill_9_loses_at_most_the_record_being_written(tmp_path: Path, root: Path) -> None:
     file = tmp_path / "j.jsonl.zst"
-    command = [sys.executable, "-c", ENDLESS_WRITER, str(file), str(Path(__file__).parent)]
+    command = [sys.executable, "-c", ENDLESS_WRITER, str(file)]
     for _ in range(3):
         before = len(list(JournalReader(file))) if file.exists() else 0
         with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=root) as process:

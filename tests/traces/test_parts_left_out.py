@@ -6,10 +6,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from recordings import claude, codex, codex_item, codex_said, lines, read, texts
-from session_invariants import check_file
 
-from benchmarks.spellings import SPELLINGS, conversations
+from tests.support.sessions.invariants import check_file
+from tests.support.sessions.recordings import (
+    claude,
+    codex,
+    codex_item,
+    codex_said,
+    lines,
+    read,
+    texts,
+)
+from tests.support.spellings import SPELLINGS, conversations
 from traces.readers.formats.requests import batch
 from traces.session.render import chat_request
 

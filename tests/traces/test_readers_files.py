@@ -5,8 +5,8 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from session_invariants import check_file
 
+from tests.support.sessions.invariants import check_file
 from traces.importing.importer import ImportedFile, import_files
 from traces.session.file import read_sessions, session_lines, write_sessions
 from traces.session.session import Session

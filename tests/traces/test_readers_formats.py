@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 import zstandard
-from recordings import claude, lines, read, texts
-from session_invariants import check_file
 
+from tests.support.sessions.invariants import check_file
+from tests.support.sessions.recordings import claude, lines, read, texts
 from traces.errors import InputError
 from traces.importing.importer import import_files
 from traces.session.file import write_sessions

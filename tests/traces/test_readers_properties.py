@@ -7,13 +7,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from damage import damaged
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from recordings import claude, codex, codex_item, codex_said, lines, result, use
-from session_invariants import check_file
 
-from benchmarks.spellings import SPELLINGS, conversations
+from tests.support.sessions.damage import damaged
+from tests.support.sessions.invariants import check_file
+from tests.support.sessions.recordings import (
+    claude,
+    codex,
+    codex_item,
+    codex_said,
+    lines,
+    result,
+    use,
+)
+from tests.support.spellings import SPELLINGS, conversations
 from traces.importing.importer import import_files
 from traces.session.session import Session
 

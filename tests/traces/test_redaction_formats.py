@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from benchmarks.spellings import SPELLINGS, Asked, Conversation, Exchange
+from tests.support.spellings import SPELLINGS, Asked, Conversation, Exchange
 from traces.importing.importer import import_files
 from traces.redaction.redaction import Redactor
 from traces.redaction.session import redacted_session

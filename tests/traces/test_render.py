@@ -1,7 +1,6 @@
 """The rules by which a recorded turn becomes a chat request."""
 
-from recordings import texts
-
+from tests.support.sessions.recordings import texts
 from traces.session.message import Blob, Message, Note, Text, ToolCall, make_message
 from traces.session.render import NO_RESULT, chat_messages, chat_request
 from traces.session.session import Session, Source, System, Tool, Toolset

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
-from recordings import claude, lines, read, use
 
+from tests.support.sessions.recordings import claude, lines, read, use
 from traces.session.sampling import NOT_DRAWN, Stratum, allot, draw, only_drawn, strata_of
 
 STRATA = [Stratum(tool, band, "shell") for tool in "abc" for band in ("0-8k", "8k-16k")]

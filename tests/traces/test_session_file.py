@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from recordings import claude, lines, read, use
-from session_invariants import check_file
 
+from tests.support.sessions.invariants import check_file
+from tests.support.sessions.recordings import claude, lines, read, use
 from traces.errors import InputError
 from traces.importing.importer import import_files
 from traces.session.file import read_sessions, session_lines, write_sessions

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from aiohttp import web
-from paper_model import END, START, PaperModel, Vocabulary, split
-from paper_stream import Stream, stream_chunks
+
+from tests.support.paper.model import END, START, PaperModel, Vocabulary, split
+from tests.support.paper.stream import Stream, stream_chunks
 
 DONE = b"data: [DONE]\n\n"
 

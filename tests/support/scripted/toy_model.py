@@ -5,7 +5,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from scripted_server import DONE, Answer, Seen, sse
+from tests.support.scripted.server import DONE, Answer, Seen, sse
 
 VOCABULARY = 30
 END = 29

@@ -12,12 +12,13 @@ import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[4]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[6]))
 
 from aiohttp import web
-from paper_model import HashedVocabulary
-from paper_server import Faults, PaperServer
-from paper_stream import Stream
+
+from tests.support.paper.model import HashedVocabulary
+from tests.support.paper.server import Faults, PaperServer
+from tests.support.paper.stream import Stream
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 ARGS = sys.argv[1:]

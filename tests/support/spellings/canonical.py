@@ -3,8 +3,8 @@
 import tempfile
 from pathlib import Path
 
-from benchmarks.spellings.conversation import Conversation
-from benchmarks.spellings.logs import chat_messages
+from tests.support.spellings.conversation import Conversation
+from tests.support.spellings.logs import chat_messages
 from traces.importing.importer import import_files
 from traces.session.file import session_lines
 

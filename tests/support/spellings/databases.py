@@ -6,9 +6,9 @@ from typing import Any
 
 import orjson
 
-from benchmarks.spellings.agents import goose_blocks, goose_result
-from benchmarks.spellings.conversation import Conversation
-from benchmarks.spellings.documents import opencode_messages
+from tests.support.spellings.agents import goose_blocks, goose_result
+from tests.support.spellings.conversation import Conversation
+from tests.support.spellings.documents import opencode_messages
 
 OPENCODE = """
     create table session (id text primary key, project_id text, parent_id text, directory text,

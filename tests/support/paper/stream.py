@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from paper_model import END, PaperModel, _hash
+from tests.support.paper.model import END, PaperModel, _hash
 
 OPEN, CLOSE = "<tool_call>\n", "\n</tool_call>"
 

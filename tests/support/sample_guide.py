@@ -1,9 +1,8 @@
 """The SQL guide with sample answers from made-up runs, the same every time."""
 
-from synthetic_run import synthetic_run
-
 from reports.sql.documentation import sql_guide
 from reports.store.store import Store
+from tests.support.synthetic_run import synthetic_run
 
 
 def sample_guide() -> str:

@@ -8,9 +8,9 @@ import orjson
 import pyarrow
 import pyarrow.parquet
 
-from benchmarks.spellings.agents import AT, anthropic_blocks, lines
-from benchmarks.spellings.conversation import Conversation, Exchange
-from benchmarks.spellings.documents import openai_messages
+from tests.support.spellings.agents import AT, anthropic_blocks, lines
+from tests.support.spellings.conversation import Conversation, Exchange
+from tests.support.spellings.documents import openai_messages
 
 TOOL = {"type": "function", "function": {"name": "bash", "parameters": {"type": "object"}}}
 

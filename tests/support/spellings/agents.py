@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 
-from benchmarks.spellings.conversation import Conversation, Exchange
+from tests.support.spellings.conversation import Conversation, Exchange
 
 AT = "2026-01-05T09:00:00.000Z"
 USAGE = {"input_tokens": 12_000, "cache_read_input_tokens": 11_000, "output_tokens": 250}

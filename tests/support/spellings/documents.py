@@ -4,8 +4,8 @@ from typing import Any
 
 import orjson
 
-from benchmarks.spellings.agents import AT, anthropic_blocks, lines
-from benchmarks.spellings.conversation import Asked, Conversation, Exchange
+from tests.support.spellings.agents import AT, anthropic_blocks, lines
+from tests.support.spellings.conversation import Asked, Conversation, Exchange
 
 
 def openai_calls(exchange: Exchange) -> list[dict[str, Any]]:

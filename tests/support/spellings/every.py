@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from benchmarks.spellings import agents, canonical, databases, documents, logs
-from benchmarks.spellings.conversation import Conversation
+from tests.support.spellings import agents, canonical, databases, documents, logs
+from tests.support.spellings.conversation import Conversation
 
 
 class Spelling(NamedTuple):

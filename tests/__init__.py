@@ -1,0 +1,1 @@
+"""The tests; a test imports what it shares with others from `tests.support`."""

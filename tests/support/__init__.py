@@ -1,0 +1,1 @@
+"""What tests, benchmarks and evidence share: servers, runs, sessions and cases that are made up."""
