@@ -148,7 +148,7 @@ def test_on_a_terminal_it_asks(here: Path) -> None:
     """In a pseudo-terminal, as a person sees it; elsewhere nothing is ever asked."""
     controller, terminal = pty.openpty()
     command = [sys.executable, "-m", "draftgate", "init", "--no-ask"]
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     process = subprocess.Popen(
         command,
         stdin=terminal,

@@ -10,7 +10,7 @@ import pytest
 from draftgate.machine.import_failure import explained
 from draftgate.machine.shadowing import shadows, sharers
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 START = """

@@ -11,7 +11,7 @@ import pytest
 
 from draftgate.cli import main, run
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def _raises(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:

@@ -29,7 +29,7 @@ urls = ["{candidate}"]
 speculative_config = {{ method = "eagle3", num_speculative_tokens = 3 }}
 """
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 class Person:
