@@ -48,13 +48,13 @@ def shown_as_text(talk: Conversation) -> list[dict[str, Any]]:
 
 
 def swe_agent(talks: list[Conversation]) -> bytes:
-    """A ``.traj`` of 1.x: every step repeats its prompt, and the history has all of it."""
+    """A ``.traj`` of 1.x: every step repeats the history up to its own answer and result."""
     history = [{**m, "agent": "main", "message_type": "x"} for m in shown_as_text(talks[0])]
     steps = []
-    for place, message in enumerate(history):
-        if message["role"] == "assistant":
-            steps.append({"action": "ls", "observation": "", "response": message["content"],
-                          "thought": "", "messages": history[:place]})  # fmt: skip
+    own = [place for place, message in enumerate(history) if message["role"] == "assistant"]
+    for place, following in zip(own, [*own[1:], len(history)], strict=True):
+        steps.append({"action": "ls", "observation": "", "response": history[place]["content"],
+                      "thought": "", "messages": history[:following]})  # fmt: skip
     return orjson.dumps({"trajectory": steps, "history": history, "info": {}, "environment": "e"})
 
 

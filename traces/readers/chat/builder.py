@@ -9,6 +9,7 @@ import msgspec
 
 from traces.counted import counted
 from traces.readers.chat.items import Answer
+from traces.readers.chat.leak import holds_answer
 from traces.readers.chat.payloads import Outcome, payloads
 from traces.readers.chat.thread import Thread
 from traces.readers.chat.tools import ObservedTools
@@ -117,7 +118,8 @@ class SessionBuilder:
         """Add the turn in which `answer`, whose message is `output`, answered the thread's prompt.
 
         Without an output it is a prompt whose answer was not recorded. `restart` is the reason
-        recorded if the prompt does not continue the thread's last turn.
+        recorded if the prompt does not continue the thread's last turn. A prompt that holds its
+        own answer is ``lossy``, whatever its source says of it.
         """
         index = len(self._turns)
         turn_id = f"t{index:04d}"
@@ -129,6 +131,9 @@ class SessionBuilder:
         skip_reason = answer.skip_reason
         if skip_reason is None and not thread.has_user(self._messages):
             skip_reason = NO_USER
+        if output is not None and holds_answer(thread, output, self._messages):
+            self.warn("answer_in_prompt", answer.rows[0] if answer.rows else None)
+            fidelity = "lossy"
         diffs, shells = payloads(answer.calls, outcomes) if answer.calls else ((), ())
         for call in answer.calls:
             self.observed.add(call)

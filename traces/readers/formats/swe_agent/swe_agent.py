@@ -2,8 +2,8 @@
 
     {"trajectory": [{"action","observation","response","messages"?}], "history": […], "info": {…}}
 
-A step of 1.x keeps the exact prompt in ``messages`` (``query`` in some versions); then prefixes are
-exact. Else they are rebuilt from ``history``, which a history processor may have shortened.
+A step of 1.x keeps its prompt in ``query``, or the history after it in ``messages``; then prefixes
+are exact. Else they are rebuilt from ``history``, which a history processor may have shortened.
 """
 
 from collections.abc import Iterator
@@ -18,6 +18,7 @@ from traces.readers.chat.transcript import add_thread, history_ids
 from traces.readers.files.json_text import embedded
 from traces.readers.files.sample import Sample
 from traces.readers.formats.requests.openai_answer import sampling_of
+from traces.readers.formats.swe_agent.steps import Asked, asked_by, same_response
 from traces.readers.intake import Intake
 from traces.readers.tags import scalar_tags
 from traces.session.session import Session
@@ -56,9 +57,9 @@ class SweAgent:
         )
         builder.tags |= scalar_tags({"environment": document.get("environment")})
         steps = items(document.get("trajectory"))
-        prompts = [_prompt(mapping(step)) for step in steps]
-        if any(prompts):
-            self._read_steps(steps, prompts, document, builder, settings)
+        asked = asked_by(steps)
+        if any(step.prompt for step in asked):
+            self._read_steps(steps, asked, document, builder, settings)
         elif items(document.get("history")):
             self._read_history(document, builder, settings)
         else:
@@ -69,7 +70,7 @@ class SweAgent:
     def _read_steps(
         self,
         steps: list[Any],
-        prompts: list[list[Any]],
+        asked: list[Asked],
         document: dict[str, Any],
         builder: SessionBuilder,
         settings: dict[str, Any],
@@ -78,18 +79,20 @@ class SweAgent:
         said = [m for m in mappings(document.get("history")) if m.get("role") == "assistant"]
         answers = [message for message in said if not message.get("is_demo")]
         history = _GrowingHistory(builder)
-        for row, (step, prompt) in enumerate(zip(steps, prompts, strict=True), 1):
+        for row, (step, own) in enumerate(zip(steps, asked, strict=True), 1):
+            prompt = own.prompt
             if not prompt:
                 ledger.skip(row, "step_without_prompt")
                 continue
             ledger.use(row)
-            recorded = answers[row - 1] if row <= len(answers) else {}
-            if not _same_response(recorded, step):
-                following = prompts[row] if row < len(prompts) else []
-                recorded = mapping(following[len(prompt)] if len(following) > len(prompt) else {})
-            if not _same_response(recorded, step):
-                recorded = {"role": "assistant", "content": step.get("response")}
-                recorded["tool_calls"] = step.get("tool_calls")
+            following = asked[row].prompt if row < len(asked) else []
+            candidates = (
+                own.answer or {},
+                answers[row - 1] if row <= len(answers) else {},
+                mapping(following[len(prompt)] if len(following) > len(prompt) else {}),
+            )
+            made = {"content": step.get("response"), "tool_calls": step.get("tool_calls")}
+            recorded = next((m for m in candidates if same_response(m, step)), made)
             builder.thread().replace(history.ids(prompt, row))
             chat = ChatReader(blobs)
             found = chat.message({**recorded, "role": "assistant"}, (row,))
@@ -158,17 +161,6 @@ class _GrowingHistory:
         self.names += history_ids(self.builder, new)
         self.known = prompt
         return list(self.names)
-
-
-def _prompt(step: dict[str, Any]) -> list[Any]:
-    """The messages of a step that has any."""
-    messages = items(step.get("messages", step.get("query")))
-    return messages if mappings(messages) else []
-
-
-def _same_response(message: dict[str, Any], step: dict[str, Any]) -> bool:
-    response = text(step.get("response")) or text(step.get("thought"))
-    return bool(message) and text(message.get("content")).strip() == response.strip()
 
 
 def _settle(answer: Answer, settings: dict[str, Any]) -> None:
