@@ -11,7 +11,10 @@ from traces.session.message import ArgKind, ToolCall
 
 
 class Call(msgspec.Struct, gc=False):
-    """A call as a reader found it: its arguments parsed, and as the JSON that will be kept."""
+    """A call as a reader found it: its arguments parsed, and as the JSON that will be kept.
+
+    `made`: the source gave it no id, so one was made up.
+    """
 
     id: str
     name: str
@@ -19,6 +22,7 @@ class Call(msgspec.Struct, gc=False):
     arguments_json: str
     kind: ArgKind = "json"
     raw: str | None = None
+    made: bool = False
 
     def recorded(self) -> ToolCall:
         """The call as part of a message."""
@@ -53,6 +57,15 @@ def tool_call(call_id: Any, name: Any, arguments: Any) -> Call:
     if not isinstance(parsed, dict):
         return _wrapped(call_id, name, arguments, "invalid")
     return Call(call_id, name, parsed, arguments)
+
+
+def same_call(one: Call, other: Call) -> bool:
+    """Whether two entries of one message, in its content and beside it, stand for one call.
+
+    Nothing but their id says so, or, where one has none, all of what they ask for.
+    """
+    asked = one.name == other.name and one.arguments == other.arguments
+    return one.id == other.id or (asked and (one.made or other.made))
 
 
 def freeform_call(call_id: Any, name: Any, given: Any) -> Call:

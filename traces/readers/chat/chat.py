@@ -9,7 +9,7 @@ converter dialects with content parts ``tool_call`` and ``tool_output``, ShareGP
 from dataclasses import dataclass, field
 from typing import Any
 
-from traces.readers.chat.arguments import Call, tool_call
+from traces.readers.chat.arguments import Call, same_call, tool_call
 from traces.readers.chat.content import Parts, content_parts
 from traces.readers.chat.items import Answer, Item, Result, Rows, Said
 from traces.readers.chat.reasoning import add_reasoning, add_reasoning_beside
@@ -53,6 +53,7 @@ class ChatReader:
     guesses: int = 0
     left_out: int = 0
     _waiting: dict[str, Call] = field(default_factory=dict)
+    _after_answer: bool = False
     _made: int = 0
 
     def items(self, messages: Any, rows: Rows = ()) -> list[Item]:
@@ -75,7 +76,7 @@ class ChatReader:
         if role == "assistant":
             return [self.answer(message, content, rows)]
         if role == "tool":
-            return [self._result(message, content, rows)]
+            return self._tool_message(message, content, rows)
         return self.said(role, content, rows)
 
     def answer(self, message: dict[str, Any], content: Any, rows: Rows) -> Answer:
@@ -91,15 +92,23 @@ class ChatReader:
                 add_reasoning(answer, block)
             else:
                 answer.parts += content_parts(block, self.blobs)
-        for call in self.objects(message.get("tool_calls")):
-            answer.calls.append(self._call(call))
+        in_parts = list(answer.calls)
+        for entry in self.objects(message.get("tool_calls")):
+            call = self._call(entry)
+            known = next((part for part in in_parts if same_call(part, call)), None)
+            if known is None:
+                answer.calls.append(call)
+                continue
+            in_parts.remove(known)
+            if known.arguments_json == "{}":
+                answer.calls[answer.calls.index(known)] = call
         if isinstance(message.get("function_call"), dict) and not answer.calls:
             answer.calls.append(self._call(message["function_call"]))
         if not answer.reasoning:
             add_reasoning_beside(answer, message)
         if answer.reasoning:
             answer.state = "visible"
-        self._waiting = {call.id: call for call in answer.calls}
+        self._wait_for(answer.calls)
         return answer
 
     def objects(self, values: Any) -> list[dict[str, Any]]:
@@ -114,9 +123,16 @@ class ChatReader:
 
         value = mapping(embedded(content))
         call = self._call(value) if value else None
-        self._waiting = {call.id: call} if call else {}
+        calls = [call] if call else []
+        self._wait_for(calls)
         parts = [] if call else content_parts(content, self.blobs)
-        return Answer(parts=parts, calls=list(self._waiting.values()), rows=rows)
+        return Answer(parts=parts, calls=calls, rows=rows)
+
+    def _wait_for(self, calls: list[Call]) -> None:
+        """Calls of neighbouring responses wait together: some logs write each on its own."""
+        asked = {call.id: call for call in calls}
+        self._waiting = self._waiting | asked if self._after_answer else asked
+        self._after_answer = True
 
     def _call(self, block: dict[str, Any]) -> Call:
         function = mapping(block.get("function")) or mapping(block.get("tool")) or block
@@ -125,15 +141,24 @@ class ChatReader:
             if key in function:
                 arguments = function[key]
                 break
-        call_id = text(block.get("id")) or text(block.get("call_id"))
-        call_id = call_id or text(block.get("tool_call_id")) or self._new_id()
+        named = text(block.get("call_id")) or text(block.get("id"))
+        named = named or text(block.get("tool_call_id"))
         name = function.get("name", function.get("tool_name", block.get("tool")))
-        return tool_call(call_id, name, arguments)
+        call = tool_call(named or self._new_id(), name, arguments)
+        call.made = not named
+        return call
 
     def _new_id(self) -> str:
         self.guesses += 1
         self._made += 1
         return f"call_{self._made}"
+
+    def _tool_message(self, message: dict[str, Any], content: Any, rows: Rows) -> list[Item]:
+        """The result of a tool message; several, where its blocks are those of several calls."""
+        ids = {text(_id_of(b)) for b in mappings(content) if text(b.get("type")) in RESULT_BLOCKS}
+        if len(ids - {""}) > 1:
+            return self.said("tool", content, rows)
+        return [self._result(message, content, rows)]
 
     def _result(self, message: dict[str, Any], content: Any, rows: Rows) -> Result:
         named = message.get("tool_call_id", message.get("call_id", message.get("tool_use_id")))
@@ -153,11 +178,14 @@ class ChatReader:
     def passed(self, item: Item) -> None:
         """An item goes by whose message was read before."""
         if isinstance(item, Answer):
-            self._waiting = {call.id: call for call in item.calls}
+            self._wait_for(item.calls)
         elif isinstance(item, Result):
             self._pair(item.call_id, "")
+        else:
+            self._after_answer = False
 
     def _pair(self, named: str, function: str) -> str:
+        self._after_answer = False
         if named:
             self._waiting.pop(named, None)
             return named
@@ -185,6 +213,7 @@ class ChatReader:
                 )
             else:
                 parts += content_parts(block, self.blobs)
+        self._after_answer = False
         if not parts and results:
             return results
         return [*results, Said(role, parts, "harness" if role != "user" else "human", rows)]

@@ -26,11 +26,17 @@ def add_thread(
     mids = thread.mids
     restart: Restart = "rewritten"
     now = fidelity
-    for item in transcript:
+    places = {id(item): place for place, item in enumerate(transcript)} if now == "exact" else {}
+    latest = -1
+    for place, item in enumerate(transcript):
         if isinstance(item, Said):
             mids.append(builder.add(item.message()))
         elif isinstance(item, Answer):
             given = [results.take(call.id) for call in item.calls]
+            if latest > place and now == "exact":
+                builder.warn("result_after_response", item.rows[0] if item.rows else None)
+                now = fidelity = "rebuilt"
+            latest = max(latest, *(places.get(id(result), -1) for result in given), -1)
             add_answer(builder, thread, item, given, now, restart)
         elif isinstance(item, Replaced):
             kept = _leading_system(builder, mids) if item.keep_system else []

@@ -17,7 +17,7 @@ from traces.readers.chat.tools import recorded_tools
 from traces.readers.chat.transcript import add_thread
 from traces.readers.files.json_text import embedded
 from traces.readers.files.sample import Sample
-from traces.readers.formats.chat_rows.dialect import merge_split_responses, uses_call_parts
+from traces.readers.formats.chat_rows.dialect import joined_responses
 from traces.readers.formats.requests.exchange import request_facts
 from traces.readers.intake import Intake
 from traces.readers.reader import share
@@ -114,16 +114,18 @@ class ChatRows:
             for position, message in enumerate(messages, 1)
             for item in chat.message(message, (number or position,))
         ]
-        if uses_call_parts(messages):
-            transcript = merge_split_responses(transcript)
-            builder.warn("converted_log", number, "calls are content parts; responses were joined")
+        fidelity: Fidelity = "exact"
+        transcript, converted = joined_responses(transcript, messages)
+        if converted:
+            builder.warn("converted_log", number, "one message per item; responses were joined")
+            fidelity = "rebuilt"
         model = text_or_none(row.get("model")) or text_or_none(row.get("model_name"))
         for item in transcript:
             if isinstance(item, Answer):
                 item.toolset, item.model = toolset, item.model or model
         if chat.left_out:
             builder.left_out(number, chat.left_out)
-        fidelity: Fidelity = "lossy" if chat.left_out else "exact"
+            fidelity = "lossy"
         thread = add_thread(builder, transcript, fidelity=fidelity)
         if thread.mids and not isinstance(transcript[-1], Answer):
             is_request = "model" in row and bool(REQUEST_KEYS & row.keys())
