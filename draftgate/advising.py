@@ -1,34 +1,30 @@
-"""Advice about one stored run: its sums and times, read from the store and handed to the checks.
+"""Advice about one stored run: where its drafter pays, as measured, and where acceptance is low.
 
 A run gives one piece of advice per concurrency that it replayed: of its main arm, and of every
 further one whose servers ran as they will be used.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
-import numpy as np
-
-from checks.acceptance.advice import Prediction, SliceCounts, StepTimes, fallback_ratio, predictions
-from checks.acceptance.recommendation import (
-    Recommendation,
-    estimate_json,
-    prediction_json,
-    recommend,
-)
 from checks.stats.session_interval import Estimate, not_available
 from reports.store.store import Store
 from traces.errors import StoreError
 
-DIMENSIONS = ("all", "template", "tool", "context", "boundary")
-"""What is advised about; a boundary cannot be switched on its own, but tells where drafts pay."""
+Payoff = Literal["pays", "costs", "undecided"]
 
-POSITIONS = """
-select dimension::varchar as dimension, slice, session, position, reached, accepted
-from position_sums
-where run = $run and path = 'candidate' and arm = $arm and list_contains($dimensions, dimension)
-order by dimension, slice, session, position
+DIMENSIONS = ("all", "template", "tool", "context", "boundary")
+"""Slices whose acceptance is looked at; a router can tell the first ones apart before a request is
+served, a boundary only says where in an answer drafts are lost."""
+
+ACCEPTANCE = """
+select dimension::varchar as dimension, slice, acceptance_length, low, high, steps, sessions,
+  enough, len(conditional) as positions
+from v_acceptance_by_slice
+where run = $run and arm = $arm and path = 'candidate'
+  and list_contains($dimensions, dimension::varchar)
+order by dimension <> 'all', acceptance_length, dimension, slice
 """
 
 STEPS = """
@@ -46,11 +42,13 @@ where run = $run and arm = $arm and path = 'candidate' and aligned
 """
 
 MEASURED = """
-select turns, sessions, tpot_speedup, low, high, token_speedup, token_low, token_high
-from v_speedup where run = $run and context_band is null and $arm = 'main'
+select context_band, turns, sessions, tpot_speedup, low, high, token_speedup, token_low, token_high
+from v_speedup where run = $run and $arm = 'main'
 union all by name
-select turns, sessions, tpot_speedup, low, high, token_speedup, token_low, token_high
+select null as context_band, turns, sessions, tpot_speedup, low, high, token_speedup, token_low,
+  token_high
 from v_speedup_by_concurrency where run = $run and arm = $arm and $arm <> 'main'
+order by context_band nulls first
 """
 
 ARMS = """
@@ -62,133 +60,172 @@ where run = $run and arm <> 'main' and prefix_cache and not small_kv
 order by arm <> 'main', concurrency, arm
 """
 
-TIMES = """
-with last_attempts as (
-  select * from captures where run = $run and arm = $arm and status = 200
-  qualify row_number() over (partition by path, session, turn order by attempt desc) = 1
-),
-committed as (
-  select path, session, turn, attempt, sum(committed) as committed, count(*) as drafting
-  from steps where run = $run and arm = $arm and first_token is not null group by all
-)
-select c.session,
-  sum(b.tpot_ms * (b.completion_tokens - 1)) as baseline_ms,
-  sum(b.completion_tokens - 1) as baseline_steps,
-  sum(c.tpot_ms * (c.completion_tokens - 1)) as candidate_ms,
-  sum(c.completion_tokens - 1 - coalesce(s.committed, 0) + coalesce(s.drafting, 0))
-    as candidate_steps,
-  sum(coalesce(s.drafting, 0)) as drafting
-from (from last_attempts where path = 'candidate' and aligned) c
-join (from last_attempts where path = 'baseline') b using (session, turn)
-left join committed s on s.path = c.path and s.session = c.session and s.turn = c.turn
-  and s.attempt = c.attempt
-where b.tpot_ms > 0 and c.tpot_ms > 0
-group by c.session order by c.session
-"""
+
+@dataclass(frozen=True, slots=True)
+class SliceAcceptance:
+    """Mean acceptance length (tokens per step that drafted) of one slice, with its 95% interval.
+
+    `low`: the whole interval lies below the mean of the arm.
+    """
+
+    dimension: str
+    slice: str
+    length: Estimate
+    low: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BandSpeedup:
+    """The speed-up per token of the turns of one context band."""
+
+    context_band: str
+    speedup: Estimate
+    payoff: Payoff
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What one arm of a run says about its drafter. `ran` is the k that ran.
+    """What one arm of a run says about its drafter; everything in it was measured.
 
-    `per_turn` and `per_token` are the speed-ups measured at that k, as every report shows them;
-    predictions and the recommendation are per token.
+    `ran` is the number of draft tokens per step, `None` where no draft could be aligned with its
+    tokens; `payoff` is that of the speed-up per token. `fallback` is the share of the candidate's
+    steps in which nothing was drafted or nothing accepted. `slices` begin with the lowest
+    acceptance length.
     """
 
     run: str
     arm: str
-    ran: int
+    concurrency: int
+    ran: int | None
     fallback: float | None
     per_turn: Estimate
     per_token: Estimate
-    predictions: tuple[Prediction, ...]
-    recommendation: Recommendation
+    payoff: Payoff
+    bands: tuple[BandSpeedup, ...]
+    length: Estimate
+    slices: tuple[SliceAcceptance, ...]
 
     def as_json(self) -> dict[str, Any]:
         """The machine-readable form."""
         return {
             "run": self.run,
             "arm": self.arm,
+            "concurrency": self.concurrency,
             "num_speculative_tokens_run": self.ran,
-            "fallback_ratio": self.fallback,
+            "enable": {"pays": True, "costs": False, "undecided": None}[self.payoff],
+            "state": self.payoff,
             "measured_speedup": {
                 "per_turn": estimate_json(self.per_turn),
                 "per_token": estimate_json(self.per_token),
             },
-            "recommendation": self.recommendation.as_json(),
-            "predictions": [prediction_json(prediction) for prediction in self.predictions],
+            "context_bands": [
+                {
+                    "slice": band.context_band,
+                    "speedup": estimate_json(band.speedup),
+                    "state": band.payoff,
+                }
+                for band in self.bands
+            ],
+            "fallback_ratio": self.fallback,
+            "acceptance_length": estimate_json(self.length),
+            "acceptance": [
+                {
+                    "dimension": one.dimension,
+                    "slice": one.slice,
+                    "acceptance_length": estimate_json(one.length),
+                    "low": one.low,
+                }
+                for one in self.slices
+            ],
         }
 
 
-def advise(store: Store, name: str, seed: int = 0) -> list[Advice]:
+def advise(store: Store, name: str) -> list[Advice]:
     """Advice about the run that `name` names: an id, a unique beginning of one, or ``last``.
 
-    That of the main arm comes first; a further arm with too little for advice is left out. Raises
-    StoreError where the run is not there, its main arm drafted nothing that could be aligned, or
-    has no times of both paths.
+    That of the main arm comes first; a further arm without times of both paths is left out. Raises
+    StoreError where the run is not there, or its main arm has no times of both paths.
     """
     run = store.resolve(name)
-    main, *further = store.rows(ARMS, {"run": run})
-    found = [_advise(store, run, main["arm"], main["concurrency"], seed)]
-    for arm in further:
-        try:
-            found.append(_advise(store, run, arm["arm"], arm["concurrency"], seed))
-        except StoreError:
-            continue
-    return found
-
-
-def _advise(store: Store, run: str, arm: str, concurrency: int, seed: int) -> Advice:
-    of_arm = {"run": run, "arm": arm}
-    sums = store.rows(POSITIONS, {**of_arm, "dimensions": list(DIMENSIONS)})
-    if not sums:
-        raise StoreError(
-            f"run {run}: no drafted position could be aligned with its token",
-            "see `draftgate query unaligned`; the candidate needs a drafter and "
-            "--per-request-spec-decode-metrics detailed",
-        )
-    times = _times(store.rows(TIMES, of_arm), concurrency)
-    if not len(times.sums):
+    arms = store.rows(ARMS, {"run": run})
+    found = [_advise(store, run, row["arm"], row["concurrency"]) for row in arms]
+    if found[0] is None:
         raise StoreError(
             f"run {run}: no turn has a time per token on both paths",
             "advice needs a run that replayed both paths; see `draftgate query verdicts`",
         )
-    ran = 1 + max(row["position"] for row in sums)
-    found = tuple(predictions(_slices(sums, ran), times, seed=seed))
+    return [advice for advice in found if advice is not None]
+
+
+def payoff_of(speedup: Estimate) -> Payoff:
+    """``pays`` where the whole interval is above 1, ``costs`` where it is below."""
+    if speedup.low is None or speedup.high is None:
+        return "undecided"
+    return "pays" if speedup.low > 1 else "costs" if speedup.high < 1 else "undecided"
+
+
+def fallback_ratio(empty: int, drafting: int, steps: int) -> float | None:
+    """Share of the candidate's steps in which nothing was accepted or nothing drafted.
+
+    `empty` of the `drafting` steps have no accepted token. `None` without steps.
+    """
+    return (empty + steps - drafting) / steps if steps else None
+
+
+def estimate_json(estimate: Estimate) -> dict[str, Any]:
+    """``{"value", "low", "high", "count", "sessions"}``; `null` where not given."""
+    return {name: getattr(estimate, name) for name in Estimate.__slots__}
+
+
+def _advise(store: Store, run: str, arm: str, concurrency: int) -> Advice | None:
+    of_arm = {"run": run, "arm": arm}
+    measured = store.rows(MEASURED, of_arm)
+    whole = next((row for row in measured if row["context_band"] is None), None)
+    if whole is None or whole["token_speedup"] is None:
+        return None
+    bands = [row for row in measured if row["context_band"] is not None]
     (steps,) = store.rows(STEPS, of_arm)
-    fallback = fallback_ratio(**steps)
-    measured = _measured(store, of_arm)
-    return Advice(run, arm, ran, fallback, *measured, found, recommend(found, ran))
+    lengths = store.rows(ACCEPTANCE, {**of_arm, "dimensions": list(DIMENSIONS)})
+    per_token = _per_token(whole)
+    mean = next((row for row in lengths if row["dimension"] == "all"), None)
+    length = not_available(0, 0) if mean is None else _length(mean)
+    return Advice(
+        run=run,
+        arm=arm,
+        concurrency=concurrency,
+        ran=None if mean is None else mean["positions"],
+        fallback=fallback_ratio(**steps),
+        per_turn=_estimate(whole, ("tpot_speedup", "low", "high"), "turns"),
+        per_token=per_token,
+        payoff=payoff_of(per_token),
+        bands=tuple(
+            BandSpeedup(row["context_band"], found := _per_token(row), payoff_of(found))
+            for row in (bands if len(bands) > 1 else ())
+        ),
+        length=length,
+        slices=tuple(_slices(lengths, length)),
+    )
 
 
-def _measured(store: Store, of_arm: Mapping[str, str]) -> tuple[Estimate, Estimate]:
-    """(speed-up per turn, per token); not given where the arm has none."""
-    for row in store.rows(MEASURED, of_arm):
-        count, sessions = row["turns"], row["sessions"]
-        return (
-            Estimate(row["tpot_speedup"], row["low"], row["high"], count, sessions),
-            Estimate(row["token_speedup"], row["token_low"], row["token_high"], count, sessions),
-        )
-    return not_available(0, 0), not_available(0, 0)
-
-
-def _times(rows: Sequence[Mapping[str, Any]], concurrency: int) -> StepTimes:
-    columns = ("baseline_ms", "baseline_steps", "candidate_ms", "candidate_steps", "drafting")
-    sums = np.array([[float(row[name]) for name in columns] for row in rows])
-    return StepTimes(concurrency, tuple(row["session"] for row in rows), sums.reshape(-1, 5))
-
-
-def _slices(rows: Sequence[Mapping[str, Any]], ran: int) -> list[SliceCounts]:
-    grouped: dict[tuple[str, str], dict[str, list[Mapping[str, Any]]]] = {}
+def _slices(rows: Sequence[Mapping[str, Any]], mean: Estimate) -> Iterator[SliceAcceptance]:
     for row in rows:
-        sessions = grouped.setdefault((row["dimension"], row["slice"]), {})
-        sessions.setdefault(row["session"], []).append(row)
-    found = []
-    for (dimension, name), sessions in grouped.items():
-        reached, accepted = np.zeros((2, len(sessions), ran))
-        for place, positions in enumerate(sessions.values()):
-            for row in positions:
-                reached[place, row["position"]] = row["reached"]
-                accepted[place, row["position"]] = row["accepted"]
-        found.append(SliceCounts(dimension, name, tuple(sessions), reached, accepted))
-    return sorted(found, key=lambda one: DIMENSIONS.index(one.dimension))
+        if row["dimension"] == "all" or not row["enough"]:
+            continue
+        length = _length(row)
+        below = mean.value is not None and length.high is not None and length.high < mean.value
+        yield SliceAcceptance(row["dimension"], row["slice"], length, below)
+
+
+def _length(row: Mapping[str, Any]) -> Estimate:
+    if not row["enough"]:
+        return not_available(row["steps"], row["sessions"])
+    return _estimate(row, ("acceptance_length", "low", "high"), "steps")
+
+
+def _per_token(row: Mapping[str, Any]) -> Estimate:
+    return _estimate(row, ("token_speedup", "token_low", "token_high"), "turns")
+
+
+def _estimate(row: Mapping[str, Any], names: tuple[str, str, str], count: str) -> Estimate:
+    value, low, high = (row[name] for name in names)
+    return Estimate(value, low, high, row[count], row["sessions"])

@@ -47,7 +47,7 @@ VERBS: dict[str, Verb] = {
     "sql": Verb("sql", "Run read-only SQL on the store."),
     "query": Verb("query", "Answer a named question from the store."),
     "compare": Verb("compare", "Put two stored runs side by side: what got worse."),
-    "advise": Verb("advise", "Where the drafter pays, and with how many draft tokens."),
+    "advise": Verb("advise", "Where the drafter pays, and where its drafts are lost."),
     "init": Verb("init", "Write a first configuration, from sessions and endpoints."),
     "doctor": Verb("doctor", "Can this machine and this configuration run a gate?"),
 }

@@ -1,4 +1,4 @@
-"""``draftgate advise``: where a drafter pays, and with how many draft tokens."""
+"""``draftgate advise``: where a drafter pays, and where its drafts are lost."""
 
 from pathlib import Path
 
@@ -9,15 +9,17 @@ from draftgate.commands.answer_output import db_option
 
 @click.command()
 @click.argument("runs", nargs=-1)
-@click.option("--all", "show_all", is_flag=True, help="Show every slice and k, not only the best.")
+@click.option(
+    "--all", "show_all", is_flag=True, help="Show every slice, not only where acceptance is low."
+)
 @click.option("--json", "as_json", is_flag=True, help="One machine-readable object on stdout.")
 @db_option
 def command(runs: tuple[str, ...], show_all: bool, as_json: bool, db: Path) -> int:
     """Recommend from the stored RUNS (default: the last) whether to enable the drafter.
 
-    Names the slices and the number of draft tokens that pay, with 95% intervals, for every
-    concurrency that a run replayed (`gate --arms all`). A number of draft tokens that did not run
-    is a prediction, to be confirmed by a run.
+    For every concurrency that a run replayed (`gate --arms all`): the measured speed-up, the
+    context bands in which it pays or costs, and the slices whose acceptance is low, with 95%
+    intervals. Another number of draft tokens is another run.
     """
     from draftgate.advising import advise
     from reports.store.store import Store

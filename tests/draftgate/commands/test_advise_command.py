@@ -5,25 +5,27 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-from checks.acceptance.advice import SliceCounts, StepTimes, predictions
-from checks.acceptance.recommendation import recommend
-from checks.stats.session_interval import not_available
-from draftgate.advising import Advice
+from checks.stats.session_interval import Estimate
+from draftgate.advising import Payoff, fallback_ratio, payoff_of
 from draftgate.cli import run
 from reports.store.records import RunTables
 from reports.store.store import Store
 
 ACCEPTED = [2] * 30 + [1] * 15 + [0] * 15
-"""60 steps of k = 2: c_0 = 45/60, c_1 = 30/45, acceptance length 1 + 0.75 + 0.5 = 2.25."""
+"""60 steps of k = 2: 75 drafts accepted, acceptance length 1 + 75 / 60 = 2.25."""
 
 Row = dict[str, Any]
 
 
 def exchange(
-    name: str, session: str, accepted: list[int], step_ms: float, arm: str = "main"
+    name: str,
+    session: str,
+    accepted: list[int],
+    step_ms: float,
+    arm: str = "main",
+    template: str = "swe",
 ) -> dict[str, list[Row]]:
     """The candidate's rows of one session, and both captures; baseline steps take 10 ms."""
     tokens = 1 + sum(a + 1 for a in accepted)
@@ -39,41 +41,65 @@ def exchange(
             reached = i <= count
             row = {"position": i, "reached": reached, "accepted": i < count}
             place = {"token_index": at + i, "label": "code", "distance": "8+"} if reached else {}
-            template = {"template": "swe", "context_band": "0-8k"}
-            positions.append({**candidate, "step": step, **row, **place, **template})
+            of_turn = {"template": template, "context_band": "0-8k"}
+            positions.append({**candidate, "step": step, **row, **place, **of_turn})
         at += count + 1
     return {
         "captures": [
             {**capture, "path": "baseline", "tpot_ms": 10.0},
-            {**capture, "path": "candidate", "tpot_ms": tpot, "aligned": True},
+            {**capture, "path": "candidate", "tpot_ms": tpot},
         ],
         "steps": steps,
         "draft_positions": positions,
     }
 
 
+def speed_rows(name: str, arm: str, speedup: float) -> list[Row]:
+    """The measured speed-ups of a further arm."""
+    facts = {"run": name, "dimension": "arm", "slice": arm, "value": speedup, "n": 4, "sessions": 4}
+    interval = {"low": speedup - 0.1, "high": speedup + 0.1}
+    names = ("speedup_tpot_ms", "speedup_ms_per_token")
+    return [{**facts, **interval, "name": metric, "path": "candidate"} for metric in names]
+
+
 def stored(
-    folder: Path, accepted: list[int], step_ms: float, further: dict[str, Row] | None = None
+    folder: Path,
+    accepted: list[int],
+    step_ms: float,
+    further: dict[str, Row] | None = None,
+    *,
+    other: list[int] | None = None,
+    aligned: bool = True,
 ) -> Path:
-    """A run of four sessions alike; `further` holds the facts of more arms, and their `step_ms`."""
-    name, sessions = "run-1", [f"s{i}" for i in range(4)]
+    """A run of four sessions alike, and as many of another template whose drafts go as `other`.
+
+    `further` holds the facts of more arms, and the speed-up measured there. A run that is not
+    `aligned` has no steps.
+    """
+    name, sessions = "run-1", {f"s{i}": "swe" for i in range(4)}
+    if other is not None:
+        sessions |= {f"o{i}": "chat" for i in range(4)}
     rows: dict[str, list[Row]] = {"captures": [], "steps": [], "draft_positions": [], "arms": []}
-    pace = {"main": step_ms}
-    for arm, told in (further or {}).items():
-        pace[arm] = told.pop("step_ms")
-        rows["arms"].append({"run": name, "arm": arm, **told})
-    for session in sessions:
-        for arm, ms in pace.items():
-            for table, new in exchange(name, session, accepted, ms, arm).items():
-                rows[table] += new
-    facts: Row = {"run": name, "started_at": datetime(2026, 1, 1, tzinfo=UTC), "concurrency": 4}
-    facts |= {"verdict": "pass", "reasons": [], "tool_version": "0"}
+    rows["metrics"] = []
+    for arm, facts in (further or {}).items():
+        rows["metrics"] += speed_rows(name, arm, facts.pop("speedup"))
+        rows["arms"].append({"run": name, "arm": arm, **facts})
+    for session, template in sessions.items():
+        kept = accepted if template == "swe" else other or []
+        for arm in ("main", *(further or {})):
+            for table, new in exchange(name, session, kept, step_ms, arm, template).items():
+                if aligned or table == "captures":
+                    rows[table] += [
+                        row | {"aligned": aligned} if "tpot_ms" in row else row for row in new
+                    ]
+    of_run: Row = {"run": name, "started_at": datetime(2026, 1, 1, tzinfo=UTC), "concurrency": 4}
+    of_run |= {"verdict": "pass", "reasons": [], "tool_version": "0"}
     turns = [
         {"run": name, "session": s, "turn": "t0", "turn_index": 0, "replayable": True}
         for s in sessions
     ]
     tables = RunTables(
-        runs=[facts],
+        runs=[of_run],
         paths=[{"run": name, "path": path} for path in ("baseline", "candidate")],
         sessions=[{"run": name, "session": s} for s in sessions],
         turns=turns,
@@ -86,36 +112,48 @@ def stored(
 
 
 def test_figures_and_recommendation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A step costs 1.5: 2.25 / 1.5 at k = 2, and 1.75 / 1.25 predicted at k = 1."""
+    """2.25 tokens per step of 15 ms, where the baseline takes 10 ms per token: 22.5 / 15."""
     db = stored(tmp_path, ACCEPTED, 15.0)
     assert run(["advise", "--json", "--db", str(db)]) == 0
     (advice,) = json.loads(capsys.readouterr().out)["advice"]
-    assert advice["run"] == "run-1"
+    assert (advice["run"], advice["arm"], advice["concurrency"]) == ("run-1", "main", 4)
+    assert advice["num_speculative_tokens_run"] == 2
     assert advice["fallback_ratio"] == pytest.approx(15 / 60)
-    whole = {
-        p["num_speculative_tokens"]: p for p in advice["predictions"] if p["dimension"] == "all"
-    }
-    assert whole[2]["acceptance_length"]["value"] == pytest.approx(2.25)
-    assert whole[2]["break_even"]["value"] == pytest.approx(1.5)
-    assert whole[2]["speedup"]["value"] == pytest.approx(1.5)
-    assert whole[1]["speedup"]["value"] == pytest.approx(1.4)
-    assert whole[2]["speedup"]["sessions"] == 4
-    told = advice["recommendation"]
-    assert (told["enable"], told["num_speculative_tokens"], told["concurrency"]) == (True, 2, 4)
-    assert told["confirm_by_run"] is False
-    assert {"dimension": "template", "slice": "swe"} in told["slices"]["pays"]
+    assert (advice["enable"], advice["state"]) == (True, "pays")
+    for measured in advice["measured_speedup"].values():
+        assert measured["value"] == pytest.approx(1.5)
+        assert measured["sessions"] == 4
+    assert advice["acceptance_length"]["value"] == pytest.approx(2.25)
+    assert advice["acceptance_length"]["count"] == 4 * 60
+    swe = next(one for one in advice["acceptance"] if one["dimension"] == "template")
+    assert (swe["slice"], swe["low"]) == ("swe", False)
 
 
 def test_for_people(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     db = stored(tmp_path, ACCEPTED, 15.0)
     assert run(["advise", "run-1", "--db", str(db)]) == 0
     said = capsys.readouterr().out
-    assert "Enable it with num_speculative_tokens = 2" in said
+    assert "Enable it: it pays (speed-up per token 1.500 [1.500, 1.500])." in said
     assert "25% of steps accept or draft nothing" in said
-    assert (
-        "measured at k = 2: per turn 1.500 [1.500, 1.500], per token 1.500 [1.500, 1.500]" in said
-    )
-    assert "template swe" in said
+    assert "measured: per turn 1.500 [1.500, 1.500], per token 1.500 [1.500, 1.500]" in said
+    assert "acceptance length 2.250 [2.250, 2.250]; no slice is lower" in said
+    assert "template swe" not in said
+    assert run(["advise", "run-1", "--all", "--db", str(db)]) == 0
+    assert "template swe" in capsys.readouterr().out
+
+
+def test_slices_that_lose_drafts_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Template swe keeps 2.25; in chat, as many steps, nothing is accepted: 1, and 1.625 in all."""
+    db = stored(tmp_path, ACCEPTED, 15.0, other=[0] * 60)
+    assert run(["advise", "--json", "--db", str(db)]) == 0
+    (advice,) = json.loads(capsys.readouterr().out)["advice"]
+    assert advice["acceptance_length"]["value"] == pytest.approx(1.625)
+    low = [(one["dimension"], one["slice"]) for one in advice["acceptance"] if one["low"]]
+    assert low == [("template", "chat")]
+    assert run(["advise", "--db", str(db)]) == 0
+    assert "low  template chat  1.000" in capsys.readouterr().out
 
 
 def test_a_drafter_that_costs_is_left_off(
@@ -123,8 +161,8 @@ def test_a_drafter_that_costs_is_left_off(
 ) -> None:
     db = stored(tmp_path, [0] * 57 + [1] * 3, 15.0)
     assert run(["advise", "--json", "--db", str(db)]) == 0
-    told = json.loads(capsys.readouterr().out)["advice"][0]["recommendation"]
-    assert (told["enable"], told["num_speculative_tokens"]) == (False, 0)
+    (advice,) = json.loads(capsys.readouterr().out)["advice"]
+    assert (advice["enable"], advice["state"]) == (False, "costs")
 
 
 def test_what_cannot_be_advised_about(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -134,55 +172,60 @@ def test_what_cannot_be_advised_about(tmp_path: Path, capsys: pytest.CaptureFixt
     (tmp_path / "empty").mkdir()
     db = stored(tmp_path / "empty", [], 15.0)
     assert run(["advise", "--db", str(db)]) == 2
-    assert "no drafted position could be aligned" in capsys.readouterr().err
+    assert "no turn has a time per token on both paths" in capsys.readouterr().err
+
+
+def test_without_aligned_drafts_the_speed_still_speaks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    db = stored(tmp_path, ACCEPTED, 15.0, aligned=False)
+    assert run(["advise", "--db", str(db)]) == 0
+    said = capsys.readouterr().out
+    assert "Enable it: it pays" in said
+    assert "no drafted position could be aligned" in said
 
 
 def test_every_concurrency_of_a_run_has_its_advice(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """At 16 sessions a step costs 3: 2.25 / 3 at k = 2. Other arms are no servers of daily use."""
+    """At 16 sessions it costs. Other arms are no servers of daily use."""
     curve = {"prefix_cache": True, "small_kv": False, "perturb": []}
     further = {
-        "c16": {**curve, "concurrency": 16, "step_ms": 30.0},
-        "cold": {**curve, "concurrency": 4, "prefix_cache": False, "step_ms": 30.0},
-        "small-kv": {**curve, "concurrency": 4, "small_kv": True, "step_ms": 30.0},
-        "date-line": {**curve, "concurrency": 4, "perturb": ["date_line"], "step_ms": 30.0},
+        "c16": {**curve, "concurrency": 16, "speedup": 0.75},
+        "cold": {**curve, "concurrency": 4, "prefix_cache": False, "speedup": 0.75},
+        "small-kv": {**curve, "concurrency": 4, "small_kv": True, "speedup": 0.75},
+        "date-line": {**curve, "concurrency": 4, "perturb": ["date_line"], "speedup": 0.75},
     }
     db = stored(tmp_path, ACCEPTED, 15.0, further)
     assert run(["advise", "--json", "--db", str(db)]) == 0
     found = json.loads(capsys.readouterr().out)["advice"]
-    told = {(a["arm"], a["recommendation"]["concurrency"]): a["recommendation"] for a in found}
-    assert set(told) == {("main", 4), ("c16", 16)}
-    assert told["main", 4]["enable"] is True
-    assert told["c16", 16]["enable"] is False
-    best = told["c16", 16]["speedup"]
-    assert best["value"] == pytest.approx(1.75 / 2)
-    assert best["low"] <= best["value"] <= best["high"] < 1
+    said = {(a["arm"], a["concurrency"]): a for a in found}
+    assert set(said) == {("main", 4), ("c16", 16)}
+    assert said["main", 4]["enable"] is True
+    assert said["c16", 16]["enable"] is False
+    measured = said["c16", 16]["measured_speedup"]["per_token"]
+    assert measured["value"] == pytest.approx(0.75)
     assert run(["advise", "--db", str(db)]) == 0
-    said = capsys.readouterr().out
-    assert "run run-1 arm c16  k = 2, concurrency 16" in said
-    assert "Leave it off" in said
+    text = capsys.readouterr().out
+    assert "run run-1 arm c16  k = 2, concurrency 16" in text
+    assert "Leave it off" in text
 
 
-def test_a_smaller_k_is_held_against_its_own_run() -> None:
-    """The script behind the table of docs/advice.md: k = 1 predicted of a run at 3, and run."""
-    from evidence import smaller_k
+@pytest.mark.parametrize(
+    ("low", "high", "payoff"),
+    [
+        (1.01, 1.2, "pays"),
+        (0.8, 0.99, "costs"),
+        (0.9, 1.1, "undecided"),
+        (1.0, 1.2, "undecided"),
+        (None, None, "undecided"),
+    ],
+)
+def test_an_interval_decides(low: float | None, high: float | None, payoff: Payoff) -> None:
+    assert payoff_of(Estimate(1.1, low, high, 100, 20)) == payoff
 
-    def advice(k: int, accepted: list[list[float]]) -> Advice:
-        sessions = tuple(f"s{i}" for i in range(len(accepted)))
-        hits = np.array(accepted) * 1000
-        reached = np.hstack([np.full((len(sessions), 1), 1000.0), hits[:, :-1]])
-        counts = SliceCounts("all", "all", sessions, reached, hits)
-        row = [10_000.0, 1000.0, 10_000.0 * (1 + k / 10), 1000.0, 1000.0]
-        times = StepTimes(4, sessions, np.tile(row, (len(sessions), 1)))
-        found = tuple(predictions([counts], times))
-        measured = not_available(0, 0), not_available(0, 0)
-        return Advice(f"k{k}", "main", k, 0.0, *measured, found, recommend(found, k))
 
-    at_three = advice(3, [[0.5, 0.3, 0.1], [0.6, 0.3, 0.1], [0.7, 0.3, 0.1]])
-    near, far = advice(1, [[0.6]] * 3), advice(1, [[0.1]] * 3)
-    same, one = smaller_k.compared({3: at_three, 1: near})
-    assert smaller_k.agrees(same)
-    assert smaller_k.agrees(one)
-    assert one.row.startswith("| 1 | 1.600 [1.352, 1.848] | 1.600 [1.600, 1.600] | 1.455 ")
-    assert not smaller_k.agrees(list(smaller_k.compared({3: at_three, 1: far}))[1])
+def test_the_fallback_ratio_counts_steps_without_a_draft_too() -> None:
+    assert fallback_ratio(empty=3, drafting=10, steps=12) == pytest.approx(5 / 12)
+    assert fallback_ratio(empty=0, drafting=0, steps=4) == 1.0
+    assert fallback_ratio(0, 0, 0) is None
