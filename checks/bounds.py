@@ -1,9 +1,13 @@
-"""One bound of the policy, held against what a run measured."""
+"""The bounds of the policy against what a run measured, and whether planted faults were seen."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from checks.findings import ERROR, Finding, NotJudged
+
 State = Literal["pass", "fail", "inconclusive", "not_applicable"]
+ControlState = Literal["caught", "missed", "no_data", "not_applicable"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,3 +44,25 @@ class Bound:
 def not_applicable(name: str, message: str) -> Bound:
     """A bound about something that this run does not hold."""
     return Bound(name, "not_applicable", message)
+
+
+@dataclass(frozen=True, slots=True)
+class ControlResult:
+    """`expected` is the one code that must fire, `None` for the unchanged copy, where none may.
+
+    `state` is ``caught`` where that held, ``missed`` where not, ``no_data`` where the run is too
+    small to plant it, ``not_applicable`` where it holds nothing to plant it in. `fired` lists the
+    error codes that fired.
+    """
+
+    kind: str
+    expected: str | None
+    state: ControlState
+    fired: tuple[str, ...]
+    detail: str
+
+
+def fired(results: Iterable[Finding | NotJudged]) -> tuple[str, ...]:
+    """The error codes among the results, sorted."""
+    errors = {r.code for r in results if isinstance(r, Finding) and r.severity == ERROR}
+    return tuple(sorted(errors))

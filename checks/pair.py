@@ -125,6 +125,17 @@ class Pair:
         return known and not self.tokens_differ and self.compare_text
 
 
+def not_comparable(pair: Pair) -> str:
+    """Why the two texts cannot be compared."""
+    if pair.baseline.message is None:
+        return "the baseline's message is unknown"
+    if pair.candidate.message is None:
+        return "the candidate's message is unknown"
+    if not pair.compare_text:
+        return "rounding may have parted the texts, and no tokens show it"
+    return "the tokens differ, so the texts are not comparable"
+
+
 def message_of_response(response: Response) -> Message:
     """The client's view of a response."""
     return Message(response.content, response.reasoning, response.tool_calls)

@@ -13,8 +13,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from checks.bounds import Bound
-from checks.control_result import ControlResult
+from checks.bounds import Bound, ControlResult
 from checks.findings import CONTROL_NOT_CAUGHT, ERROR, INVALIDATING, Finding
 
 Word = Literal["pass", "fail", "inconclusive", "invalid"]

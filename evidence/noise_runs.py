@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from checks.greedy.judge import judge_measured
-from checks.greedy.judgement import GreedyJudgement
+from checks.greedy.judge import GreedyJudgement, judge_measured
 from checks.greedy.turn import GreedyTurn, TurnRegrets
 from checks.policy import Policy
 from checks.tokens.regret import Regrets

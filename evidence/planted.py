@@ -18,10 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 from checks.acceptance.drafting import Drafting
+from checks.bounds import fired
 from checks.controls.duplicate import DUPLICATE
 from checks.controls.finish import FINISH
 from checks.controls.leak import leak_control
-from checks.controls.pair_control import PairControl, fired
+from checks.controls.pair_control import PairControl
 from checks.controls.tail import ARGUMENT_TAIL, TEXT_TAIL
 from checks.pair import Pair
 from draftgate.run.evidence import read_evidence

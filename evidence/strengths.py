@@ -19,7 +19,8 @@ from checks.acceptance.reference import LEVEL, MIN_DRAFTS, compare_with_referenc
 from checks.findings import Finding
 from checks.greedy.bounds import HARD, RATE
 from checks.greedy.judge import judge_measured
-from checks.greedy.rates import RateTable, mover_limits
+from checks.greedy.rate import mover_limits
+from checks.greedy.rate_table import RateTable
 from checks.policy import Policy
 from evidence.markdown import table
 from evidence.noise_runs import NoiseModel, RunSize, simulate

@@ -15,8 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from checks.greedy.bounds import HARD, RATE
-from checks.greedy.judge import judge_measured
-from checks.greedy.judgement import GreedyJudgement
+from checks.greedy.judge import GreedyJudgement, judge_measured
 from checks.policy import Policy
 from checks.power import detectable_rate
 from checks.sampled.distribution import law_of

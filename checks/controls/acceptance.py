@@ -10,7 +10,7 @@ from dataclasses import replace
 from checks import findings as codes
 from checks.acceptance.profile_row import ProfileRow
 from checks.acceptance.reference import MIN_DRAFTS, compare_profiles
-from checks.control_result import ControlResult
+from checks.bounds import ControlResult
 from checks.findings import Finding
 
 KIND = "acceptance halved in one label"

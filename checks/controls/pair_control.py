@@ -3,8 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from checks import findings as codes
-from checks.control_result import ControlResult
+from checks.bounds import ControlResult, fired
 from checks.findings import Finding, NotJudged
 from checks.pair import Pair, Side, side_of_response
 from traces.wire.response import Response
@@ -46,12 +45,6 @@ def judge_pair_control(control: PairControl, pairs: Sequence[Pair], judge: Judge
             "planted in one turn",
         )
     return ControlResult(control.kind, control.code, "no_data", (), "no clean turn to plant it in")
-
-
-def fired(results: Iterable[Finding | NotJudged]) -> tuple[str, ...]:
-    """The error codes among the results, sorted."""
-    errors = {r.code for r in results if isinstance(r, Finding) and r.severity == codes.ERROR}
-    return tuple(sorted(errors))
 
 
 def with_stream(side: Side, response: Response) -> Side:

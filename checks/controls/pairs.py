@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from checks.control_result import ControlResult
+from checks.bounds import ControlResult
 from checks.controls.duplicate import DUPLICATE
 from checks.controls.finish import FINISH
 from checks.controls.leak import leak_control

@@ -7,8 +7,7 @@ parser that happens to be broken.
 from collections.abc import Sequence
 
 from checks import findings as codes
-from checks.control_result import ControlResult
-from checks.controls.pair_control import fired
+from checks.bounds import ControlResult, fired
 from checks.controls.toy_parser import CLOSE, OPEN, toy_parse
 from checks.splits.cuts import Cut
 from checks.splits.judge import judge_splits

@@ -16,16 +16,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from checks import findings as codes
-from checks.control_result import ControlResult, ControlState
+from checks.bounds import ControlResult, ControlState
 from checks.controls.edit import vocabulary
 from checks.controls.swap_spots import Swap, spots, spread, swap_at
 from checks.greedy.bounds import ABSENT
-from checks.greedy.judge import judge_greedy
-from checks.greedy.judgement import GreedyJudgement
-from checks.greedy.rates import RateTable, mover_limits
+from checks.greedy.judge import GreedyJudgement, judge_greedy
+from checks.greedy.rate import mover_limits
+from checks.greedy.rate_table import RateTable
 from checks.greedy.turn import GreedyTurn
 from checks.policy import Policy
-from checks.tokens.scored import scored_of
+from checks.tokens.regret import scored_of
 from traces.journal.score import Score, ScoreRequest
 
 HARD, SOFT = "rank-2 token above the hard bound", "rank-2 tokens above the soft bound"

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from checks.controls.edit import swap_token
-from checks.greedy.judgement import GreedyJudgement
+from checks.greedy.judge import GreedyJudgement
 from checks.greedy.turn import GreedyTurn
 from checks.stats.sessions import hash_order
 from checks.tokens.regret import regret_at

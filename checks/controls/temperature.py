@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from checks import findings as codes
-from checks.control_result import ControlResult
+from checks.bounds import ControlResult
 from checks.policy import Policy
 from checks.sampled.distribution import Floats, Ints, Law, TopLists, law_of
 from checks.sampled.judge import judge_sampled

@@ -7,12 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from checks import findings as codes
-from checks.control_result import ControlResult
+from checks.bounds import ControlResult, fired
 from checks.controls.edit import place_of, write
-from checks.controls.pair_control import Judge, fired, with_stream
+from checks.controls.pair_control import Judge, with_stream
 from checks.findings import Finding
-from checks.greedy.judge import judge_greedy
-from checks.greedy.judgement import GreedyJudgement
+from checks.greedy.judge import GreedyJudgement, judge_greedy
 from checks.greedy.turn import GreedyTurn
 from checks.pair import Pair
 from checks.policy import Policy

@@ -12,29 +12,10 @@ from checks import findings as f
 from checks.exact.channels import channels_of
 from checks.excerpt import excerpt
 from checks.findings import Finding, NotJudged
+from checks.formats.markers import EOS
 from checks.pair import Pair, Side
 from checks.request import stop_strings
 from traces.wire.tokens import joined_text
-
-EOS = (
-    "<|im_end|>",
-    "<|endoftext|>",
-    "</s>",
-    "<|eot_id|>",
-    "<|eom_id|>",
-    "<|end_of_text|>",
-    "<|eot|>",
-    "<eos>",
-    "<end_of_turn>",
-    "<turn|>",
-    "<｜end▁of▁sentence｜>",
-    "<|END_OF_TURN_TOKEN|>",
-    "<|return|>",
-    "<seed:eos>",
-    "[e~[",
-    "[EOS]",
-)
-"""EOS strings of the tokenizers vLLM's parsers are made for; a pair may name further ones."""
 
 
 def check_after_stop(pair: Pair) -> Iterator[Finding | NotJudged]:

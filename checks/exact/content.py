@@ -1,14 +1,23 @@
-"""Is the text the same? Content and reasoning against the reference, and the format asked for."""
+"""Is the text the same? Content and reasoning against the reference, the format asked for, and
+U+FFFD that the baseline lacks.
+
+A character cut at a step edge and decoded too early becomes ``Done \\ufffd\\ufffd`` where the
+reference has ``Done ✅``. A replacement character the model itself wrote is in both.
+"""
 
 from collections.abc import Iterator
 
 from checks import findings as f
-from checks.excerpt import around_difference
+from checks.exact.channels import CHANNELS, channels_of
+from checks.excerpt import around_difference, excerpt
 from checks.findings import Finding, NotJudged
 from checks.formats import json_values
 from checks.formats.json_values import NotJson
-from checks.formats.output_format import NotCheckable, OutputFormat, output_format
-from checks.pair import Message, Pair
+from checks.formats.output_format import OutputFormat, output_format
+from checks.formats.patterns import NotCheckable
+from checks.pair import Message, Pair, Side, not_comparable
+from checks.tokens.first_fork import first_fork
+from traces.wire.tokens import known_texts
 
 
 def check_content(pair: Pair) -> Iterator[Finding | NotJudged]:
@@ -101,12 +110,41 @@ def same_content(ours: str, theirs: str, wanted: OutputFormat | None = None) -> 
         return False
 
 
-def not_comparable(pair: Pair) -> str:
-    """Why the two texts cannot be compared."""
-    if pair.baseline.message is None:
-        return "the baseline's message is unknown"
-    if pair.candidate.message is None:
-        return "the candidate's message is unknown"
-    if not pair.compare_text:
-        return "rounding may have parted the texts, and no tokens show it"
-    return "the tokens differ, so the texts are not comparable"
+REPLACEMENT = "\ufffd"
+
+
+def check_replacement(pair: Pair) -> Iterator[Finding | NotJudged]:
+    """Compares counts per channel; after a fork that noise explains it is not judged."""
+    theirs = _channels(pair.baseline)
+    if pair.candidate.message is None or theirs is None:
+        yield NotJudged(f.UTF8_REPLACEMENT, "the text of one path is unknown")
+        return
+    ours = channels_of(pair.candidate.message)
+    extra = {c: ours[c].count(REPLACEMENT) - theirs[c].count(REPLACEMENT) for c in CHANNELS}
+    channel = next((c for c in CHANNELS if extra[c] > 0), None)
+    if channel is None:
+        return
+    fork = first_fork(pair)
+    if fork is not None and fork.explains:
+        yield NotJudged(f.UTF8_REPLACEMENT, "the texts part at a fork inside the noise")
+        return
+    yield Finding(
+        f.UTF8_REPLACEMENT,
+        f"{extra[channel]} U+FFFD in the {channel} that the baseline lacks",
+        candidate=excerpt(ours[channel], ours[channel].find(REPLACEMENT), 1),
+        detail={c: n for c, n in extra.items() if n > 0},
+    )
+
+
+def _channels(side: Side) -> dict[str, str] | None:
+    """The text of each channel; `None` where it is unknown.
+
+    Tokens alone do not tell the channels, and one that is a part of a character is spelled U+FFFD
+    itself: they tell only that no channel holds any.
+    """
+    if side.message is not None:
+        return channels_of(side.message)
+    texts = known_texts(side.tokens)
+    if not texts or any(REPLACEMENT in text for text in texts):
+        return None
+    return dict.fromkeys(CHANNELS, "")

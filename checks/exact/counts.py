@@ -1,10 +1,12 @@
-"""Do the counts add up? Token ids against usage, logprob entries against ids, max_tokens, steps."""
+"""Do the counts add up? Token ids against usage, logprob entries against ids, max_tokens, steps,
+and prompt tokens found in the prefix cache.
+"""
 
 from collections.abc import Iterator
 from typing import Any
 
 from checks import findings as f
-from checks.findings import WARNING, Finding, NotJudged
+from checks.findings import PREFIX_CACHE_LOST, WARNING, Finding, NotJudged
 from checks.pair import Pair, Side
 from checks.request import token_limit
 from traces.wire.response import Response
@@ -167,3 +169,25 @@ def check_steps(pair: Pair) -> Iterator[Finding | NotJudged]:
             f"the steps commit {sum(steps)} tokens, {delivered} ids were delivered",
             detail={"steps": sum(steps), "delivered": delivered},
         )
+
+
+DEFAULT_BLOCK = 16
+"""vLLM's default KV-cache block size, in tokens."""
+
+
+def judge_prefix_cache(
+    baseline: int | None, candidate: int | None, block_size: int | None = None
+) -> list[Finding | NotJudged]:
+    """Cached prompt tokens of one turn on both paths.
+
+    Fires where the candidate has more than max(4 blocks, 10% of the baseline's) fewer: EAGLE drops
+    the last matched block by design, so a few blocks are normal.
+    """
+    if baseline is None or candidate is None:
+        return [NotJudged(PREFIX_CACHE_LOST, "the number of cached tokens is not on the wire")]
+    allowed = max(4 * (block_size or DEFAULT_BLOCK), baseline / 10)
+    if baseline - candidate <= allowed:
+        return []
+    message = f"{candidate} prompt tokens cached, baseline {baseline} (allowed loss {allowed:g})"
+    evidence = {"baseline": baseline, "candidate": candidate, "allowed_loss": allowed}
+    return [Finding(PREFIX_CACHE_LOST, message, detail=evidence)]

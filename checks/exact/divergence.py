@@ -1,13 +1,100 @@
-"""GREEDY_DIVERGENCE and NEAR_TIE_FORK: the first fork, judged by the baseline's own scores."""
+"""Where the tokens part: GREEDY_DIVERGENCE and NEAR_TIE_FORK at the first fork, judged by the
+baseline's own scores; tokens lost or sent twice at the edges of engine steps.
 
-from collections.abc import Iterator
+baseline  A B C D E F     candidate  A B C     F      DROPPED_TOKEN (usage still counts six)
+baseline  A B C D         candidate  A B | A B C D    DUPLICATED_TOKEN (steps end at |)
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
 
 from checks import findings as f
-from checks.exact.step_edges import is_dropped
 from checks.findings import Finding, NotJudged
-from checks.pair import Pair
+from checks.pair import Pair, Side
 from checks.tokens.first_fork import Fork, first_fork
 from traces.wire.response import Token
+
+LONGEST_RUN = 128
+"""Longest run looked for; an engine step commits far fewer tokens."""
+
+
+def is_dropped(pair: Pair) -> int | None:
+    """Where one run of the baseline's tokens is left out although usage counts it, else `None`."""
+    ours, theirs, counted = (
+        pair.candidate.ids,
+        pair.baseline.ids,
+        pair.candidate.completion_tokens,
+    )
+    if ours is None or theirs is None or counted is None or len(ours) >= counted:
+        return None
+    if len(ours) >= len(theirs):
+        return None
+    start = _common(ours, theirs)
+    end = _common(ours[::-1], theirs[::-1])
+    return start if start + end >= len(ours) else None
+
+
+def _common(left: Sequence[int], right: Sequence[int]) -> int:
+    shorter = min(len(left), len(right))
+    return next((i for i in range(shorter) if left[i] != right[i]), shorter)
+
+
+def check_dropped(pair: Pair) -> Iterator[Finding | NotJudged]:
+    """DROPPED_TOKEN; GREEDY_DIVERGENCE is then not judged."""
+    if not pair.both_have_tokens or pair.candidate.completion_tokens is None:
+        yield NotJudged(f.DROPPED_TOKEN, "token ids of both paths and usage are needed")
+        return
+    place = is_dropped(pair)
+    if place is not None:
+        lost = len(pair.baseline.ids or ()) - len(pair.candidate.ids or ())
+        yield Finding(
+            f.DROPPED_TOKEN,
+            f"{lost} of the baseline's tokens are missing at token {place}, and usage counts them",
+            token=place,
+        )
+
+
+def check_duplicated(pair: Pair) -> Iterator[Finding | NotJudged]:
+    """DUPLICATED_TOKEN: the run that ends at a step edge is sent again right after it.
+
+    A fork that is a near tie by the baseline's own scores is explained by rounding.
+    """
+    ours, theirs = pair.candidate.ids, pair.baseline.ids
+    edges = _edges(pair.candidate)
+    if ours is None or theirs is None or not edges:
+        yield NotJudged(f.DUPLICATED_TOKEN, "token ids of both paths and step edges are needed")
+        return
+    same = _common(ours, theirs)
+    fork = first_fork(pair)
+    if fork is None or fork.kind in ("near_tie", "sampled"):
+        return
+    for edge in sorted(e for e in edges if 0 < e <= same and e < len(ours)):
+        length = _sent_again(ours, theirs, edge)
+        if length:
+            yield Finding(
+                f.DUPLICATED_TOKEN,
+                f"{length} tokens are sent again right after the step that ends at token {edge}",
+                token=edge,
+                detail={"length": length},
+            )
+            return
+
+
+def _sent_again(ours: Sequence[int], theirs: Sequence[int], edge: int) -> int:
+    """Length of the longest run before `edge` that follows it again, though not in the baseline."""
+    for length in range(min(edge, len(ours) - edge, LONGEST_RUN), 0, -1):
+        again = ours[edge : edge + length]
+        if again == ours[edge - length : edge] and again != theirs[edge : edge + length]:
+            return length
+    return 0
+
+
+def _edges(side: Side) -> set[int]:
+    """Token counts at which an engine step ended; a chunk holds whole steps."""
+    if side.step_tokens is not None:
+        return set(accumulate(side.step_tokens))
+    chunks = side.stream.chunks if side.stream else ()
+    return set(accumulate(chunk.token_ids for chunk in chunks if chunk.token_ids))
 
 
 def check_divergence(pair: Pair) -> Iterator[Finding | NotJudged]:

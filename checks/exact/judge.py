@@ -8,10 +8,10 @@ error, is judged by the Transport codes alone. A check that lacks what it needs 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from checks.calls.arguments import check_arguments
 from checks.exact.after_stop import check_after_stop
-from checks.exact.arguments import check_arguments
 from checks.exact.banned import check_banned
-from checks.exact.content import check_content, check_reasoning
+from checks.exact.content import check_content, check_reasoning, check_replacement
 from checks.exact.counts import (
     check_logprob_counts,
     check_max_tokens,
@@ -19,16 +19,14 @@ from checks.exact.counts import (
     check_prompt_usage,
     check_steps,
     check_usage,
+    judge_prefix_cache,
 )
-from checks.exact.divergence import check_divergence
+from checks.exact.divergence import check_divergence, check_dropped, check_duplicated
 from checks.exact.endings import check_finish, check_one_finish, check_premature
 from checks.exact.logprobs import check_argmax, check_constant, check_finite
 from checks.exact.markers import check_markers
 from checks.exact.neighbours import check_leak
-from checks.exact.prefix_cache import judge_prefix_cache
 from checks.exact.repetition import check_repetition
-from checks.exact.replacement import check_replacement
-from checks.exact.step_edges import check_dropped, check_duplicated
 from checks.exact.stream import check_stall, check_status, check_stream, is_cut
 from checks.exact.tools import check_call_stream, check_known, check_lost
 from checks.findings import CODES, Finding, NotJudged, error_codes, in_report_order

@@ -1,19 +1,17 @@
 """Is parser markup shown to the user? Markers in content, reasoning and arguments.
 
-The list is `checks/formats/data/markers.json`, made from vLLM's parsers by
-`checks/vllm/markers.py`. A marker counts as leaked where a channel shows it more often than the
-same channel of the baseline: an answer about `<tool_call>` that both give is no leak.
+The list is that of `checks.formats.markers`. A marker counts as leaked where a channel shows it
+more often than the same channel of the baseline: an answer about `<tool_call>` that both give is no
+leak.
 """
 
-import json
 from collections.abc import Iterator
-from functools import cache
-from importlib.resources import files
 
 from checks import findings as f
 from checks.exact.channels import ARGUMENTS, CHANNELS, CONTENT, REASONING, channels_of
 from checks.excerpt import excerpt
 from checks.findings import Finding, NotJudged
+from checks.formats.markers import leaked
 from checks.pair import Pair, Side
 from checks.tokens.first_fork import first_fork
 from traces.wire.tokens import texts_of
@@ -23,27 +21,6 @@ CODE_OF = {
     REASONING: f.MARKER_LEAK_REASONING,
     ARGUMENTS: f.MARKER_LEAK_ARGS,
 }
-
-
-@cache
-def markers() -> tuple[str, ...]:
-    """The markers, longest first."""
-    text = (files("checks.formats") / "data" / "markers.json").read_text(encoding="utf-8")
-    return tuple(sorted(json.loads(text)["markers"], key=lambda m: (-len(m), m)))
-
-
-def leaked(ours: str, theirs: str) -> list[str]:
-    """The markers `ours` shows more often than `theirs`; one inside a longer one is not repeated.
-
-    >>> leaked("ok</think>", "ok")
-    ['</think>']
-    """
-    found: list[str] = []
-    for marker in markers():
-        inside = any(marker in longer for longer in found)
-        if not inside and ours.count(marker) > theirs.count(marker):
-            found.append(marker)
-    return found
 
 
 def check_markers(pair: Pair) -> Iterator[Finding | NotJudged]:

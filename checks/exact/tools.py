@@ -9,9 +9,8 @@ from collections.abc import Iterator
 
 from checks import findings as f
 from checks.calls.calls import paired_calls
-from checks.exact.content import not_comparable
 from checks.findings import WARNING, Finding, NotJudged
-from checks.pair import Pair, Side
+from checks.pair import Pair, Side, not_comparable
 from checks.request import tool_schemas
 from checks.tokens.first_fork import first_fork
 from traces.wire.response import ToolCall

@@ -12,7 +12,7 @@ import threading
 from functools import lru_cache
 from typing import Any
 
-from checks.formats.output_format import NotCheckable
+from checks.formats.patterns import NotCheckable
 
 LIMIT_S = 5.0
 LONGEST = 20_000

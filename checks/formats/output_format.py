@@ -12,12 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from checks.formats import json_values, schema
+from checks.formats.grammar import grammar_violation
 from checks.formats.json_values import NotJson
-from checks.formats.patterns import PatternUnusable, matches
-
-
-class NotCheckable(ValueError):
-    """The format cannot be checked here; the message says why."""
+from checks.formats.patterns import NotCheckable, PatternUnusable, matches
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +33,6 @@ class OutputFormat:
         if self.kind == "regex":
             return self._regex(text)
         if self.kind == "grammar":
-            from checks.formats.grammar import grammar_violation
-
             return grammar_violation(self.rule, text)
         raise NotCheckable(f"a {self.kind} needs the engine's own matcher")
 

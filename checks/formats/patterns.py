@@ -12,6 +12,10 @@ import regex
 LIMIT_S = 0.25
 
 
+class NotCheckable(ValueError):
+    """The format cannot be checked here; the message says why."""
+
+
 class PatternUnusable(ValueError):
     """The pattern cannot be read, or takes too long; the message says which, and shows it."""
 

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 from checks.bounds import Bound, State, not_applicable
-from checks.greedy.judgement import TurnJudgement
 from checks.greedy.rate import RateJudgement
 from checks.greedy.rate_table import NoiseByShape
 from checks.greedy.turn import TurnRegrets
+from checks.greedy.turn_judgement import TurnJudgement
 from checks.policy import Policy
 from checks.tokens.regret import SHAPES
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from checks import findings as codes
 from checks.bounds import Bound
 from checks.findings import Finding
-from checks.greedy.judgement import TurnJudgement
 from checks.greedy.turn import GreedyTurn
+from checks.greedy.turn_judgement import TurnJudgement
 from checks.tokens.forks import Fork
 from traces.wire.response import Token
 

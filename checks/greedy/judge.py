@@ -10,8 +10,11 @@ name that a pair on its own gives: it knows the noise floor, the pair does not.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
+from checks.bounds import Bound
+from checks.findings import Finding
 from checks.greedy.bounds import (
     absent_bounds,
     argmax_bound,
@@ -22,14 +25,56 @@ from checks.greedy.bounds import (
     rate_bound,
 )
 from checks.greedy.findings import findings_of
-from checks.greedy.judgement import GreedyJudgement, Suspect, TurnJudgement
-from checks.greedy.rate import judge_rate
+from checks.greedy.noise import Noise
+from checks.greedy.rate import RateEstimate, judge_rate
 from checks.greedy.rate_table import calibrate, split_of
 from checks.greedy.turn import GreedyTurn, TurnRegrets, measure_turn
-from checks.greedy.turn_judgement import judge_turn, regret_of
+from checks.greedy.turn_judgement import TurnJudgement, judge_turn, regret_of
 from checks.policy import Policy
+from checks.stats.sign_flip import SignFlip
 from checks.tokens.argmax import checkable_places, not_argmax
 from traces.wire.tokens import Tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A token above the hard bound that the baseline was not yet asked about.
+
+    Ask it for its own next token after the candidate's first `index` output tokens, put that into
+    `GreedyTurn.own_tokens`, and judge again.
+    """
+
+    session: str
+    turn: str
+    index: int
+    regret: float
+
+
+@dataclass(frozen=True, slots=True)
+class GreedyJudgement:
+    """Bounds in report order, findings, and the numbers they rest on.
+
+    `tokens` counts candidate tokens with a regret, `rate_tokens` those of them in the sessions
+    that test (`rate` and `scaled_rate`, `checks.greedy.rate`, are about
+    these). `not_judged` counts turns by reason. `split` says in
+    words which sessions calibrated; `tested` are the sessions whose rates were tested.
+    """
+
+    bounds: tuple[Bound, ...]
+    findings: tuple[Finding, ...]
+    turns: tuple[TurnJudgement, ...]
+    noise: tuple[Noise, ...]
+    rate: RateEstimate | None
+    scaled_rate: RateEstimate | None
+    sign_flip: SignFlip | None
+    suspects: tuple[Suspect, ...]
+    tokens: int
+    unscored: int
+    processed: int
+    sessions: int
+    not_judged: Mapping[str, int]
+    split: str
+    tested: frozenset[str]
 
 
 def judge_greedy(

@@ -7,14 +7,15 @@ import numpy as np
 import numpy.typing as npt
 
 from checks.greedy.noise import Noise, measure_noise
-from checks.greedy.rates import RateTable
 from checks.greedy.turn import TurnRegrets
 from checks.policy import Policy
 from checks.stats.clustering import design_effect
 from checks.stats.sessions import calibration_half
-from checks.tokens.regret import SHAPES, Regrets, Shape
+from checks.tokens.regret import SHAPES, Regrets
+from traces.journal.score import Shape
 
 NoiseByShape = dict[Shape, Noise]
+Counts = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,16 @@ class Halves:
 
     calibration: frozenset[str]
     test: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class RateTable:
+    """Exceedances and tokens per session and shape: four arrays of shape [sessions, shapes]."""
+
+    candidate_exceed: Counts
+    candidate_tokens: Counts
+    noise_exceed: Counts
+    noise_tokens: Counts
 
 
 def split_of(measured: Sequence[TurnRegrets], seed: int) -> Halves:

@@ -4,8 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from checks.tokens.forks import first_divergence
-from checks.tokens.regret import Regrets, regret_at, scored_regrets, stream_regrets
-from checks.tokens.scored import Scored, ScoreError
+from checks.tokens.regret import (
+    Regrets,
+    Scored,
+    ScoreError,
+    regret_at,
+    scored_regrets,
+    stream_regrets,
+)
 from traces.wire.response import Response, Token
 
 

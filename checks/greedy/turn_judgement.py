@@ -1,10 +1,37 @@
 """One greedy turn judged against the noise floor."""
 
-from checks.greedy.judgement import TurnJudgement
+from dataclasses import dataclass
+
 from checks.greedy.rate_table import NoiseByShape
 from checks.greedy.turn import GreedyTurn, TurnRegrets, excused
 from checks.tokens.forks import Fork, ForkKind, fork_at
-from checks.tokens.regret import Shape, regret_at
+from checks.tokens.regret import regret_at
+from traces.journal.score import Shape
+
+
+@dataclass(frozen=True, slots=True)
+class TurnJudgement:
+    """One turn: tokens judged, the fork, and every token above the hard bound.
+
+    All hold output indices: `hard` condemn, `excused` the baseline shows itself, `noisy` cannot
+    condemn because the baseline is too noisy. `max_regret` is in nat, `None` where nothing of the
+    turn was judged. `repeat_fork` is where the baseline's repeat parts from its first stream.
+    """
+
+    session: str
+    turn: str
+    not_judged: str | None
+    tokens: int
+    unscored: int
+    processed: int
+    equal: bool
+    fork: Fork | None
+    repeat_divergence: int | None
+    max_regret: float | None
+    hard: tuple[int, ...]
+    excused: tuple[int, ...]
+    noisy: tuple[int, ...]
+    repeat_fork: Fork | None = None
 
 
 def judge_turn(turn: GreedyTurn, measured: TurnRegrets, noise: NoiseByShape) -> TurnJudgement:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from checks.bounds import Bound
 from checks.findings import Finding
 from checks.greedy.bounds import ARGMAX, COVERAGE, HARD, RATE
-from checks.greedy.judgement import GreedyJudgement
+from checks.greedy.judge import GreedyJudgement
 
 LEFT_TO_MAIN = frozenset({RATE, ARGMAX})
 """Bounds that say nothing more where an arm leaves them undecided."""

@@ -20,7 +20,7 @@ from typing import Literal
 from checks import findings as codes
 from checks.calls.behaviour import PairedOutcome
 from checks.findings import ERROR, Finding
-from checks.greedy.judgement import GreedyJudgement
+from checks.greedy.judge import GreedyJudgement
 from checks.greedy.turn import TurnRegrets
 from checks.policy import Policy
 from checks.slices.slices import Slice, TurnId

@@ -10,8 +10,8 @@ from typing import Self
 
 from checks.bounds import State
 from checks.calls.behaviour import PairedOutcome, limits_of, loss_p, table_of
+from checks.greedy.rate import excess, excess_p, mover_limits
 from checks.greedy.rate_table import NoiseByShape, clustering_of, rate_table
-from checks.greedy.rates import excess, excess_p, mover_limits
 from checks.greedy.turn import TurnRegrets
 from checks.policy import Policy
 

@@ -11,7 +11,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from checks.exact.markers import markers
+from checks.formats.markers import markers
 
 Cut = tuple[int, ...]
 

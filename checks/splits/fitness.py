@@ -6,9 +6,9 @@ one way only is the parser's fault, on every server. How much of a broken call a
 well depend on the cut, and no client can use it.
 """
 
-from checks.exact.markers import leaked
 from checks.formats import json_values
 from checks.formats.json_values import NotJson
+from checks.formats.markers import leaked
 from checks.splits.parse_result import ParseResult
 
 FIT, MODEL, PARSER = "fit", "model", "parser"

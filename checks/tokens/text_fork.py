@@ -17,9 +17,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from checks.exact.markers import markers
 from checks.formats import json_values
 from checks.formats.json_values import NotJson
+from checks.formats.markers import markers
 from checks.pair import Message, message_of_response
 from checks.tokens.first_fork import regret_of
 from traces.wire.response import Response, Token

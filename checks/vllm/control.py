@@ -11,8 +11,7 @@ from itertools import islice
 from typing import Any
 
 from checks import findings as f
-from checks.control_result import ControlResult
-from checks.controls.pair_control import fired
+from checks.bounds import ControlResult, fired
 from checks.splits.judge import SplitJudgement, judge_splits
 from checks.splits.markup import FORMATS, CallToWrite
 from checks.vllm.cuts import BUILT_IN, tokenizer_named

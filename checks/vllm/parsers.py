@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from checks.exact.after_stop import EOS
+from checks.formats.markers import EOS
 from checks.splits.cuts import Cut
 from checks.splits.parse_result import ParseResult
 from checks.vllm.detokenizer import TokenText, token_text

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from checks.exact.markers import markers
+from checks.formats.markers import markers
 
 ADDED = re.compile(r"<[^<>=\s]+>|\[/?[A-Z_]+\]")
 SPELLED = re.compile(

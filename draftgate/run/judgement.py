@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from checks.acceptance.drafting import Drafting
+from checks.bounds import ControlResult
 from checks.calls.behaviour import BehaviourJudgement, PairedOutcome, judge_behaviour
 from checks.calls.outcomes import tool_pair
-from checks.control_result import ControlResult
 from checks.controls.temperature import judge_temperature_control
 from checks.findings import Finding, in_report_order
 from checks.greedy.bounds import RATE, enough_bounds

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from checks.acceptance.profile_row import ProfileRow
-from checks.control_result import ControlResult
+from checks.bounds import ControlResult
 from checks.controls.acceptance import judge_acceptance_control
 from checks.controls.pairs import judge_pair_controls
 from checks.controls.rechunk import judge_rechunk_control
@@ -13,7 +13,7 @@ from checks.controls.swap import SwapPlan, judge_swap
 from checks.controls.unchanged import judge_unchanged
 from checks.exact.judge import judge_pair
 from checks.findings import GREEDY_DIVERGENCE, NEAR_TIE_FORK, Finding, NotJudged
-from checks.greedy.judgement import GreedyJudgement
+from checks.greedy.judge import GreedyJudgement
 from checks.greedy.turn import GreedyTurn
 from checks.pair import Pair
 from checks.policy import Policy

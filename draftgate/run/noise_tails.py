@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from checks.greedy.heavy_tails import heavy_tails
+from checks.greedy.noise import heavy_tails
 from draftgate.run.record import Record
 from traces.journal.vllm_flags import parse_flags
 

@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
-from checks.greedy.judgement import Suspect
+from checks.greedy.judge import Suspect
 from checks.greedy.turn import GreedyTurn
 from draftgate.config.config import Config
 from draftgate.progress import Reporter

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from checks.acceptance.profile_row import ProfileRow
 from checks.controls.swap import SwapPlan
-from checks.greedy.judgement import GreedyJudgement
+from checks.greedy.judge import GreedyJudgement
 from checks.greedy.turn import GreedyTurn
 from draftgate.config.config import Config
 from draftgate.run.arms import MAIN, Arm, main_arm

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from checks import findings as f
-from checks.control_result import ControlResult
+from checks.bounds import ControlResult
 from checks.findings import Finding, NotJudged
 from draftgate.run.split_case import SplitCases
 

@@ -7,8 +7,7 @@ resuming it; nothing is sent or judged again.
 import json
 from pathlib import Path
 
-from checks.bounds import Bound
-from checks.control_result import ControlResult
+from checks.bounds import Bound, ControlResult
 from checks.verdict import Verdict
 from draftgate.config.config import Config
 from draftgate.run.folder import RunFolder

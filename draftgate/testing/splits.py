@@ -93,7 +93,7 @@ def _pieces(output: Output) -> "tuple[tuple[str, ...], list[Cut]]":
 
 def _without_end(texts: tuple[str, ...]) -> tuple[str, ...]:
     """No server hands the end token to its parser."""
-    from checks.exact.after_stop import EOS
+    from checks.formats.markers import EOS
 
     return texts[:-1] if texts and texts[-1] in EOS else texts
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from checks.bounds import Bound, not_applicable
-from checks.control_result import ControlResult
+from checks.bounds import Bound, ControlResult, not_applicable
 from checks.findings import Finding
 from checks.power import detectable_acceptance_shift, detectable_rate, power_statement
 from checks.verdict import decide

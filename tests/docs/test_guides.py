@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from checks.greedy.rates import poisson_limits
+from checks.greedy.rate import poisson_limits
 from checks.policy import Policy
 from checks.power import detectable_acceptance_shift
 from checks.sampled.surprisal import tokens_for_equivalence

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from checks.greedy.turn import GreedyTurn
-from checks.tokens.scored import Scored
+from checks.tokens.regret import Scored
 from traces.journal.score import Score, ScoreRequest
 from traces.wire.response import Chunk, Response, Token, TopLogprob, Usage
 

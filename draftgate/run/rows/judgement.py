@@ -4,12 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from checks.acceptance.profile import Cell
-from checks.bounds import Bound
+from checks.bounds import Bound, ControlResult
 from checks.calls.outcomes import tool_pair
-from checks.control_result import ControlResult
 from checks.findings import Finding
-from checks.greedy.judgement import TurnJudgement
 from checks.greedy.turn import GreedyTurn
+from checks.greedy.turn_judgement import TurnJudgement
 from checks.servers.speed import SpeedEstimate
 from checks.stats.session_interval import Estimate
 from checks.tokens.forks import Fork, first_divergence

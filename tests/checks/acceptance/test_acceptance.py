@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from checks.acceptance.reference import judge_profile
-from checks.exact.prefix_cache import judge_prefix_cache
+from checks.exact.counts import judge_prefix_cache
 from checks.findings import Finding, NotJudged
 
 

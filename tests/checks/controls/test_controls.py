@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from checks.acceptance.profile_row import ProfileRow
+from checks.bounds import fired
 from checks.controls.acceptance import halved, judge_acceptance_control
 from checks.controls.duplicate import plant_duplicate
 from checks.controls.edit import place_of, swap_token, vocabulary
 from checks.controls.leak import plant_leak
-from checks.controls.pair_control import fired
 from checks.controls.pairs import judge_pair_controls
 from checks.controls.temperature import judge_temperature_control
 from checks.controls.unchanged import copy, judge_unchanged

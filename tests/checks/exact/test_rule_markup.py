@@ -2,7 +2,7 @@
 
 import pytest
 
-from checks.exact.markers import leaked, markers
+from checks.formats.markers import leaked, markers
 from tests.support.case_builder import (
     call,
     chunk,

@@ -4,7 +4,8 @@ import pytest
 
 pytest.importorskip("xgrammar")
 
-from checks.formats.output_format import NotCheckable, OutputFormat
+from checks.formats.output_format import OutputFormat
+from checks.formats.patterns import NotCheckable
 from tests.support.case_builder import codes, message, request, streamed
 
 SQL = 'root ::= "SELECT " name (", " name)* " FROM " name\nname ::= [a-z]+'

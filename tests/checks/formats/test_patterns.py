@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checks.formats import schema
-from checks.formats.output_format import NotCheckable, OutputFormat
-from checks.formats.patterns import PatternUnusable, found_in, matches
+from checks.formats.output_format import OutputFormat
+from checks.formats.patterns import NotCheckable, PatternUnusable, found_in, matches
 from checks.formats.schema import UnusableSchema
 
 SLOW = r"^(a|aa)+$"

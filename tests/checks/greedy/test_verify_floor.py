@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from checks.greedy.heavy_tails import heavy_tails
 from checks.greedy.judge import judge_greedy
+from checks.greedy.noise import heavy_tails
 from checks.greedy.turn import GreedyTurn, measure_turn
 from checks.policy import Policy
 from tests.support.synthetic_model import SyntheticModel, gaussian, greedy_pool, scored

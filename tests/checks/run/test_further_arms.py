@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from checks.bounds import Bound
-from checks.greedy.judge import judge_greedy
-from checks.greedy.judgement import GreedyJudgement
+from checks.greedy.judge import GreedyJudgement, judge_greedy
 from checks.greedy.turn import GreedyTurn
 from checks.policy import Policy
 from checks.run.arm_bounds import arm_bounds, arm_findings, missing_bound

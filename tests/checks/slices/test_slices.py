@@ -9,9 +9,9 @@ from scipy import stats
 from checks.acceptance.profile_sums import Sums
 from checks.calls.behaviour import PairedOutcome
 from checks.findings import Finding
-from checks.greedy.judge import judge_measured
-from checks.greedy.judgement import GreedyJudgement
-from checks.greedy.rates import RateTable, excess_p, mover_limits
+from checks.greedy.judge import GreedyJudgement, judge_measured
+from checks.greedy.rate import excess_p, mover_limits
+from checks.greedy.rate_table import RateTable
 from checks.greedy.turn import GreedyTurn, TurnRegrets
 from checks.policy import Policy
 from checks.slices.acceptance import compare_slices

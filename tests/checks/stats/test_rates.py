@@ -6,14 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from checks.greedy.rates import (
-    RateTable,
-    clopper_pearson,
-    estimate,
-    excess,
-    mover_limits,
-    poisson_limits,
-)
+from checks.greedy.rate import clopper_pearson, estimate, excess, mover_limits, poisson_limits
+from checks.greedy.rate_table import RateTable
 from checks.stats.clustering import design_effect, intraclass_correlation
 from checks.stats.sessions import calibration_half, hash_order, resampling_weights
 from checks.stats.sign_flip import sign_flip

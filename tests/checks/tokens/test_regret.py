@@ -9,8 +9,14 @@ from hypothesis import strategies as st
 
 from checks.tokens.argmax import not_argmax
 from checks.tokens.forks import bf16_grid, first_divergence, fork_at
-from checks.tokens.regret import listed_logprob, regret_at, scored_regrets, stream_regrets
-from checks.tokens.scored import ScoreError, scored_of
+from checks.tokens.regret import (
+    ScoreError,
+    listed_logprob,
+    regret_at,
+    scored_of,
+    scored_regrets,
+    stream_regrets,
+)
 from tests.support.synthetic_model import response_of
 from traces.journal.score import Score
 from traces.wire.response import Token, TopLogprob

@@ -7,12 +7,11 @@ from collections.abc import Iterator
 
 from checks import findings as f
 from checks.calls.calls import CallPair, paired_calls, same_arguments
-from checks.exact.content import not_comparable
 from checks.excerpt import around_difference
 from checks.findings import Finding, NotJudged
 from checks.formats import json_values, schema
 from checks.formats.json_values import NotJson
-from checks.pair import Pair
+from checks.pair import Pair, not_comparable
 from checks.request import tool_schemas
 from traces.wire.response import ToolCall
 
