@@ -11,7 +11,7 @@ from checks import findings as codes
 from checks.controls.edit import span_of, write
 from checks.controls.pair_control import PairControl, is_told_by_tokens, with_stream
 from checks.pair import Pair
-from checks.tokens.regret import regret_at
+from checks.tokens.regret import above, regret_at
 from traces.wire.response import Chunk, Response, Token
 
 LONGEST = 4
@@ -45,7 +45,7 @@ def _is_unlikely(pair: Pair, tokens: Sequence[Token], edge: int, length: int) ->
     if edge >= len(theirs) or again == theirs[edge].id:
         return False
     seen = regret_at(theirs[edge], again)
-    return seen is not None and seen[0] > pair.hard_bound
+    return seen is not None and above(seen.value, pair.hard_bound)
 
 
 def duplicate(response: Response, chunk: int, edge: int, length: int) -> Response | None:

@@ -11,7 +11,7 @@ from checks.controls.edit import span_of, write
 from checks.controls.pair_control import PairControl, is_told_by_tokens, with_stream
 from checks.exact.neighbours import FEWEST_CHARACTERS, FEWEST_TOKENS, own_texts
 from checks.pair import Neighbour, Pair
-from checks.tokens.regret import regret_at
+from checks.tokens.regret import above, regret_at
 from traces.wire.response import Response, Token
 from traces.wire.tokens import joined_text
 
@@ -53,7 +53,7 @@ def plant_leak(pair: Pair, donor: Response) -> Pair | None:
         for start in range(1, len(stream.tokens) - len(run)):
             seen = regret_at(theirs[start], run[0].id)
             span = None
-            if seen is not None and seen[0] > pair.hard_bound:
+            if seen is not None and above(seen.value, pair.hard_bound):
                 span = span_of(stream, start, start + len(run))
             if span is None:
                 continue

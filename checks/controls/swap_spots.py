@@ -44,8 +44,8 @@ def spots(
             if not rivals:
                 continue
             regret = regret_at(seen, max(rivals, key=lambda entry: entry.logprob).id)
-            if regret is not None and not regret[1] and low < regret[0] <= high:
-                found.append(Spot(regret[0], place, index))
+            if regret is not None and not regret.at_least and low < regret.value <= high:
+                found.append(Spot(regret.value, place, index))
     return found
 
 

@@ -16,7 +16,7 @@ from checks.formats.json_values import NotJson
 from checks.formats.output_format import OutputFormat, output_format
 from checks.formats.patterns import NotCheckable
 from checks.pair import Message, Pair, Side, not_comparable
-from checks.tokens.first_fork import first_fork
+from checks.tokens.fork import first_fork
 from traces.wire.tokens import known_texts
 
 

@@ -11,7 +11,7 @@ from itertools import accumulate
 from checks import findings as f
 from checks.findings import Finding, NotJudged
 from checks.pair import Pair, Side
-from checks.tokens.first_fork import Fork, first_fork
+from checks.tokens.fork import Fork, first_fork
 from traces.wire.response import Token
 
 LONGEST_RUN = 128

@@ -11,7 +11,7 @@ from checks.findings import Finding, NotJudged
 from checks.formats.output_format import output_format
 from checks.pair import Message, Pair, Side
 from checks.request import named_tool
-from checks.tokens.first_fork import first_fork
+from checks.tokens.fork import first_fork
 from traces.wire.response import Response, ToolCall
 
 

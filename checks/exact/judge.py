@@ -59,7 +59,6 @@ WHOLE: tuple[Check, ...] = (
     check_lost,
     check_known,
     check_arguments,
-    check_divergence,
     check_argmax,
     check_duplicated,
     check_dropped,
@@ -69,7 +68,7 @@ WHOLE: tuple[Check, ...] = (
     check_min_tokens,
     check_banned,
 )
-"""Checks of a stream that came to its end."""
+"""Checks of a stream that came to its end, but for its first fork."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +89,12 @@ class Judgement:
         return "fail" if self.codes else "pass"
 
 
-def judge_pair(pair: Pair) -> Judgement:
-    """All findings of one request and its two answers."""
+def judge_pair(pair: Pair, *, forks: bool = True) -> Judgement:
+    """All findings of one request and its two answers.
+
+    With `forks` the pair judges its own first fork (GREEDY_DIVERGENCE, NEAR_TIE_FORK). A run leaves
+    that to `checks.greedy`, which knows the noise floor.
+    """
     seen = list(check_status(pair))
     ours, theirs = pair.candidate, pair.baseline
     refused = [side for side in (ours, theirs) if side.status is not None and not side.served]
@@ -104,6 +107,8 @@ def judge_pair(pair: Pair) -> Judgement:
     if not is_cut(ours):
         for check in WHOLE:
             seen += check(pair)
+        if forks:
+            seen += check_divergence(pair)
         cached = (theirs.cached_tokens, ours.cached_tokens)
         seen += judge_prefix_cache(*cached, pair.block_size)
     return judgement(seen)

@@ -13,7 +13,7 @@ from checks.excerpt import excerpt
 from checks.findings import Finding, NotJudged
 from checks.formats.markers import leaked
 from checks.pair import Pair, Side
-from checks.tokens.first_fork import first_fork
+from checks.tokens.fork import first_fork
 from traces.wire.tokens import texts_of
 
 CODE_OF = {

@@ -11,7 +11,7 @@ from checks.exact.channels import channels_of
 from checks.findings import Finding, NotJudged
 from checks.formats.json_values import strings
 from checks.pair import Pair, Side
-from checks.tokens.first_fork import first_fork
+from checks.tokens.fork import first_fork
 from traces.wire.tokens import joined_text, known_texts
 
 FEWEST_TOKENS = 4

@@ -13,7 +13,7 @@ from checks.exact.channels import channels_of
 from checks.exact.endings import same_output
 from checks.findings import WARNING, Finding, NotJudged
 from checks.pair import Pair, Side
-from checks.tokens.first_fork import first_fork
+from checks.tokens.fork import first_fork
 from traces.counted import counted
 
 LONGEST_CYCLE = 32

@@ -12,7 +12,7 @@ from checks.calls.calls import paired_calls
 from checks.findings import WARNING, Finding, NotJudged
 from checks.pair import Pair, Side, not_comparable
 from checks.request import tool_schemas
-from checks.tokens.first_fork import first_fork
+from checks.tokens.fork import first_fork
 from traces.wire.response import ToolCall
 
 

@@ -7,7 +7,7 @@ from checks.bounds import Bound
 from checks.findings import Finding
 from checks.greedy.turn import GreedyTurn
 from checks.greedy.turn_judgement import TurnJudgement
-from checks.tokens.forks import Fork
+from checks.tokens.fork import Fork
 from traces.wire.response import Token
 
 
@@ -77,11 +77,13 @@ def _fork(result: TurnJudgement, fork: Fork) -> Finding:
             "prefill_regret": fork.prefill_regret,
             "margin": fork.margin,
             "ulp": fork.ulp,
-            "baseline_top": [list(entry) for entry in fork.baseline_top],
-            "candidate_top": [list(entry) for entry in fork.candidate_top],
+            "baseline_top": [list(entry) for entry in fork.top[0]],
+            "candidate_top": [list(entry) for entry in fork.top[1]],
         },
     )
 
 
-def _text(token: Token) -> str:
+def _text(token: Token | None) -> str | None:
+    if token is None:
+        return None
     return token.text if token.text is not None else f"token {token.id}"

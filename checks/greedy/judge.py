@@ -5,8 +5,8 @@
 The caller fills one `GreedyTurn` per turn at temperature 0 and asks the baseline about
 `judgement.suspects` before it believes a failure. Codes: `GREEDY_DIVERGENCE`, `NEAR_TIE_FORK`,
 `REGRET_RATE`, and `SAMPLER_NOT_ARGMAX` for turns whose processed logits only servers with
-processed log probabilities can show. Where this judgement runs, it replaces the codes of the same
-name that a pair on its own gives: it knows the noise floor, the pair does not.
+processed log probabilities can show. Where this judgement runs, pairs leave their forks to it
+(``judge_pair(pair, forks=False)``): it knows the noise floor, a pair does not.
 """
 
 from collections import Counter

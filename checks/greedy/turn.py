@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from checks.tokens.forks import first_divergence
+from checks.tokens.fork import first_divergence, fork_between
 from checks.tokens.regret import (
     Regrets,
     Scored,
     ScoreError,
+    above,
     regret_at,
     scored_regrets,
     stream_regrets,
@@ -193,8 +194,9 @@ def excused(turn: GreedyTurn, index: int, hard: float) -> bool:
 
     It does where (a) its own next token there is the candidate's, (b) another capture of it (its
     repeat, or the target in verify shape) emitted a token there that its first stream finds as
-    unlikely, or (c) its own token is as unlikely when re-read. (b) and (c) can be known only up to
-    the first divergence, where prefixes are equal.
+    unlikely, (c) its own token is as unlikely when re-read, or (d) its own token lies so far below
+    the best of its list that the candidate's is within the bound of it. (b) to (d) can be known
+    only up to the first divergence, where prefixes are equal.
     """
     candidate, baseline = turn.candidate.tokens or (), turn.baseline.tokens or ()
     own = turn.own_tokens.get(index)
@@ -205,11 +207,19 @@ def excused(turn: GreedyTurn, index: int, hard: float) -> bool:
         return False
     if any(_shows(turn, again, index, hard) for again in (turn.repeat, turn.verify)):
         return True
+    if index == same and _within_own(baseline[index], candidate[index].id, hard):
+        return True
     scored = turn.scored_baseline
     if scored is None or index < scored.start:
         return False
     place = index - scored.start
-    return bool(scored.best[place] - scored.logprobs[place] > hard)
+    return above(float(scored.best[place] - scored.logprobs[place]), hard)
+
+
+def _within_own(baseline: Token, wanted: int | None, hard: float) -> bool:
+    """Whether `wanted` is listed at most `hard` nat below the baseline's own token."""
+    fork = fork_between([Token(wanted)], [baseline], hard)
+    return fork is not None and fork.kind == "near_tie"
 
 
 def _shows(turn: GreedyTurn, again: Response | None, index: int, hard: float) -> bool:
@@ -220,4 +230,4 @@ def _shows(turn: GreedyTurn, again: Response | None, index: int, hard: float) ->
     if parted is not None and parted < index:
         return False
     seen = regret_at((turn.baseline.tokens or ())[index], again.tokens[index].id)
-    return seen is not None and seen[0] > hard
+    return seen is not None and above(seen.value, hard)

@@ -1,11 +1,11 @@
 """One greedy turn judged against the noise floor."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from checks.greedy.rate_table import NoiseByShape
 from checks.greedy.turn import GreedyTurn, TurnRegrets, excused
-from checks.tokens.forks import Fork, ForkKind, fork_at
-from checks.tokens.regret import regret_at
+from checks.tokens.fork import Fork, Kind, fork_between
+from checks.tokens.regret import above
 from traces.journal.score import Shape
 
 
@@ -41,8 +41,9 @@ def judge_turn(turn: GreedyTurn, measured: TurnRegrets, noise: NoiseByShape) -> 
     unknown = 0
     for part in measured.candidate:
         floor = noise[part.shape]
-        unknown += int((part.bounded & (part.values <= floor.hard)).sum())
-        for offset in (part.values > floor.hard).nonzero()[0]:
+        over = above(part.values, floor.hard)
+        unknown += int((part.bounded & ~over).sum())
+        for offset in over.nonzero()[0]:
             index = part.start + int(offset)
             if excused(turn, index, floor.hard):
                 pardoned.append(index)
@@ -57,7 +58,7 @@ def judge_turn(turn: GreedyTurn, measured: TurnRegrets, noise: NoiseByShape) -> 
         unscored=measured.unscored + unknown,
         processed=measured.processed,
         equal=measured.not_judged is None and measured.divergence is None,
-        fork=_fork(turn, measured, hard + noisy, pardoned),
+        fork=_fork(turn, measured, hard + noisy, pardoned, noise["decode"].hard),
         repeat_divergence=measured.repeat_divergence,
         max_regret=max(values, default=None),
         hard=tuple(hard),
@@ -69,28 +70,23 @@ def judge_turn(turn: GreedyTurn, measured: TurnRegrets, noise: NoiseByShape) -> 
 
 def _repeat_fork(turn: GreedyTurn, measured: TurnRegrets, hard: float) -> Fork | None:
     """The baseline against itself: ``hard`` here says how noisy it is, and condemns nothing."""
-    index, repeat = measured.repeat_divergence, turn.repeat
-    theirs = turn.baseline.tokens or ()
-    if index is None or repeat is None or index >= min(len(repeat.tokens or ()), len(theirs)):
+    if measured.repeat_divergence is None or turn.repeat is None:
         return None
-    ours = repeat.tokens or ()
-    seen = regret_at(theirs[index], ours[index].id)
-    kind: ForkKind = "unscored"
-    if seen is not None and seen[0] > hard:
-        kind = "hard"
-    elif seen is not None and not seen[1]:
-        kind = "near_tie"
-    return fork_at(ours, theirs, index, kind)
+    return _both_sides(fork_between(turn.repeat.tokens or (), turn.baseline.tokens or (), hard))
 
 
 def _fork(
-    turn: GreedyTurn, measured: TurnRegrets, hard: list[int], pardoned: list[int]
+    turn: GreedyTurn, measured: TurnRegrets, hard: list[int], pardoned: list[int], bound: float
 ) -> Fork | None:
+    """The first fork, with what only the run knows: its excuse and its score by teacher forcing."""
     index = measured.divergence
-    if index is None or turn.candidate.tokens is None or turn.baseline.tokens is None:
+    if index is None:
+        return None
+    fork = _both_sides(fork_between(turn.candidate.tokens or (), turn.baseline.tokens or (), bound))
+    if fork is None:
         return None
     found = regret_of(measured, index)
-    kind: ForkKind = "near_tie"
+    kind: Kind = "near_tie"
     if index in hard:
         kind = "hard"
     elif index in pardoned:
@@ -101,7 +97,12 @@ def _fork(
     again = None
     if scored is not None and 0 <= index - scored.start < len(scored.ids):
         again = float(scored.best[index - scored.start] - scored.logprobs[index - scored.start])
-    return fork_at(turn.candidate.tokens, turn.baseline.tokens, index, kind, again)
+    return replace(fork, kind=kind, prefill_regret=again)
+
+
+def _both_sides(fork: Fork | None) -> Fork | None:
+    """A stream that just ends where the other goes on has no fork to describe."""
+    return None if fork is None or fork.kind == "prefix" else fork
 
 
 def regret_of(measured: TurnRegrets, index: int) -> tuple[float, bool, Shape] | None:

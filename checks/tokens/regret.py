@@ -11,6 +11,7 @@ prefill shape (teacher forcing, ``prompt_logprobs``) round differently and are n
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +19,7 @@ import numpy.typing as npt
 from traces.errors import DraftgateError
 from traces.journal.score import Score, Shape
 from traces.wire.response import Token
-from traces.wire.tokens import Tokens
+from traces.wire.tokens import UNKNOWN, Tokens
 
 
 class ScoreError(DraftgateError):
@@ -68,6 +69,9 @@ SHAPES: tuple[Shape, ...] = ("decode", "prefill")
 REST_FLOOR = 1e-6
 """Least probability left to unlisted tokens: float32 log probabilities sum to 1 only so closely."""
 
+ROUNDING = 1e-9
+"""nat: scores are written in decimals, and -1.39 - -2.39 is a little above 1 in binary."""
+
 
 @dataclass(frozen=True, slots=True)
 class Regrets:
@@ -90,40 +94,45 @@ class Regrets:
         return Regrets(self.shape, self.start, self.values[:count], self.bounded[:count])
 
 
-def listed_logprob(token: Token, wanted: int | None) -> tuple[float, bool] | None:
-    """(log probability, whether it is only an upper bound) of token id `wanted` at this position.
+class Regret(NamedTuple):
+    """`value` in nat, at least 0; the least it can be where `at_least` is set."""
 
-    A token missing from the list has at most ``log(1 - sum of listed probabilities)``. `None`
-    where the position carries no list or no id to look for.
+    value: float
+    at_least: bool
+
+
+def regret_at(baseline: Token, wanted: int | None) -> Regret | None:
+    """The regret of token id `wanted` at one position of the baseline.
+
+    Its own score alone is a list of one entry, and enough: a token that is missing from the list
+    has at most ``log(1 - sum of listed p)``. Entries that are no number, or of unknown id, are not
+    listed, which lowers that bound and keeps it true. `None` where the baseline's own score is not
+    finite, or where the wanted token's is no number: then nothing is known.
     """
-    if wanted is None or token.logprob is None:
+    own = baseline.logprob
+    if wanted is None or own is None or not math.isfinite(own):
         return None
-    if token.id == wanted:
-        return token.logprob, False
-    for entry in token.top:
-        if entry.id == wanted:
-            return entry.logprob, False
-    listed = {entry.id: entry.logprob for entry in token.top} | {token.id: token.logprob}
-    if len(listed) < 2 or None in listed:
-        return None
-    rest = 1.0 - sum(math.exp(value) for value in listed.values())
-    return math.log(max(rest, REST_FLOOR)), True
+    best = max([own, *(entry.logprob for entry in baseline.top if not math.isnan(entry.logprob))])
+    listed = {entry.id: entry.logprob for entry in baseline.top if entry.id is not None}
+    listed[UNKNOWN if baseline.id is None else baseline.id] = own
+    found = listed.get(wanted)
+    if found is not None:
+        return None if math.isnan(found) else Regret(best - found, False)
+    rest = 1 - math.fsum(math.exp(value) for value in listed.values() if not math.isnan(value))
+    return Regret(max(best - math.log(max(rest, REST_FLOOR)), 0.0), True)
 
 
-def best_logprob(token: Token) -> float | None:
-    """The largest log probability known at a position."""
-    known = [entry.logprob for entry in token.top if not math.isnan(entry.logprob)]
-    if token.logprob is not None and not math.isnan(token.logprob):
-        known.append(token.logprob)
-    return max(known, default=None)
+@overload
+def above(regrets: float, bound: float) -> bool: ...
 
 
-def regret_at(baseline: Token, wanted: int | None) -> tuple[float, bool] | None:
-    """(regret in nat, whether it is only a lower bound) of token id `wanted`; `None`: unknown."""
-    best, found = best_logprob(baseline), listed_logprob(baseline, wanted)
-    if best is None or found is None or not math.isfinite(best) or math.isnan(found[0]):
-        return None
-    return max(best - found[0], 0.0), found[1]
+@overload
+def above(regrets: npt.NDArray[np.float64], bound: float) -> npt.NDArray[np.bool_]: ...
+
+
+def above(regrets: float | npt.NDArray[np.float64], bound: float) -> bool | npt.NDArray[np.bool_]:
+    """Whether regrets (nat, one or an array) exceed a bound, the rounding of decimals aside."""
+    return regrets > bound + ROUNDING
 
 
 def stream_regrets(

@@ -21,7 +21,7 @@ from checks.formats import json_values
 from checks.formats.json_values import NotJson
 from checks.formats.markers import markers
 from checks.pair import Message, message_of_response
-from checks.tokens.first_fork import regret_of
+from checks.tokens.regret import above, regret_at
 from traces.wire.response import Response, Token
 from traces.wire.tokens import joined_text, texts_of
 
@@ -132,8 +132,8 @@ def _fork(
         for option in tokens[index].top:
             if option.id is None or option.id == tokens[index].id:
                 continue
-            regret, _ = regret_of(tokens[index], option.id)
-            if regret is None or regret > bound:
+            seen = regret_at(tokens[index], option.id)
+            if seen is None or above(seen.value, bound):
                 continue
             text = texts.get(option.id, option.text)
             if text is None or PART in text:
@@ -141,7 +141,7 @@ def _fork(
             else:
                 taken = _goes_on(rest, text, shared, opens=not ours)
             if taken:
-                return TextFork(index, regret)
+                return TextFork(index, seen.value)
     return None
 
 

@@ -12,16 +12,13 @@ from checks.controls.rechunk import judge_rechunk_control
 from checks.controls.swap import SwapPlan, judge_swap
 from checks.controls.unchanged import judge_unchanged
 from checks.exact.judge import judge_pair
-from checks.findings import GREEDY_DIVERGENCE, NEAR_TIE_FORK, Finding, NotJudged
+from checks.findings import Finding, NotJudged
 from checks.greedy.judge import GreedyJudgement
 from checks.greedy.turn import GreedyTurn
 from checks.pair import Pair
 from checks.policy import Policy
 from draftgate.run.pairs import LivePair
 from traces.journal.score import Score
-
-REPLACED = frozenset({GREEDY_DIVERGENCE, NEAR_TIE_FORK})
-"""Codes a pair gives on its own, which the judgement of the whole run knows better."""
 
 LONGEST_DRAFT = 3
 """k of the re-chunking control: what its parser gets wrong shows from one drafted token on."""
@@ -36,15 +33,14 @@ class PairJudgements:
 
 
 def judge_pairs(pairs: Sequence[LivePair], policy: Policy) -> PairJudgements:
-    """Every check without tolerance, on every pair."""
+    """Every check without tolerance, on every pair; forks are judged by the whole run."""
     findings: list[Finding] = []
     not_judged: Counter[tuple[str, str]] = Counter()
     for live in pairs:
-        judged = judge_pair(live.pair)
+        judged = judge_pair(live.pair, forks=False)
         findings += [
             with_policy(replace(f, detail={**f.detail, "arm": live.arm}).at(*live.turn), policy)
             for f in judged.findings
-            if f.code not in REPLACED
         ]
         not_judged.update((item.code, item.reason) for item in judged.not_judged)
     return PairJudgements(tuple(findings), not_judged)
@@ -58,9 +54,8 @@ def with_policy(finding: Finding, policy: Policy) -> Finding:
 
 def exact_checks(pair: Pair) -> list[Finding | NotJudged]:
     """The exact checks as controls want them: one flat list."""
-    judged = judge_pair(pair)
-    kept = [finding for finding in judged.findings if finding.code not in REPLACED]
-    return [*kept, *judged.not_judged]
+    judged = judge_pair(pair, forks=False)
+    return [*judged.findings, *judged.not_judged]
 
 
 def judge_controls(

@@ -40,7 +40,7 @@ def assert_equivalent(both: BothPaths, *, hard_bound: float | None = None) -> No
 def _undecided(pair: "Pair") -> str | None:
     """Why nothing wrong does not mean equal; `None` where it does."""
     from checks.calls.calls import same_call
-    from checks.tokens.first_fork import first_fork
+    from checks.tokens.fork import first_fork
 
     ours, theirs = pair.candidate, pair.baseline
     if not ours.served:

@@ -11,7 +11,7 @@ from checks.greedy.turn import GreedyTurn
 from checks.greedy.turn_judgement import TurnJudgement
 from checks.servers.speed import SpeedEstimate
 from checks.stats.session_interval import Estimate
-from checks.tokens.forks import Fork, first_divergence
+from checks.tokens.fork import Fork, first_divergence
 from draftgate.run.evidence import Evidence, TurnId
 from draftgate.run.reading import Reading
 from draftgate.run.rows.redacted import Redact
@@ -75,8 +75,8 @@ def _fork(fork: Fork) -> dict[str, Any]:
     return {
         "fork_index": fork.index,
         "fork_kind": fork.kind,
-        "baseline_text": fork.baseline.text,
-        "candidate_text": fork.candidate.text,
+        "baseline_text": fork.texts[0],
+        "candidate_text": fork.texts[1],
         "fork_regret": fork.regret,
         "fork_margin": fork.margin,
         "fork_ulp": fork.ulp,

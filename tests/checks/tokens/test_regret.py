@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checks.tokens.argmax import not_argmax
-from checks.tokens.forks import bf16_grid, first_divergence, fork_at
+from checks.tokens.fork import bf16_grid, first_divergence, fork_between
 from checks.tokens.regret import (
     ScoreError,
-    listed_logprob,
     regret_at,
     scored_of,
     scored_regrets,
@@ -42,12 +41,11 @@ def test_a_missing_token_has_at_most_what_is_left() -> None:
 
 def test_a_list_that_sums_to_one_leaves_almost_nothing() -> None:
     token = _token(1, (1, math.log(0.75)), (2, math.log(0.25)))
-    assert listed_logprob(token, 9) == (pytest.approx(math.log(1e-6)), True)
+    assert regret_at(token, 9) == (pytest.approx(math.log(0.75) - math.log(1e-6)), True)
 
 
 def test_nothing_listed_is_not_known() -> None:
     assert regret_at(Token(1), 1) is None
-    assert regret_at(Token(1, logprob=-0.1), 2) is None
     assert regret_at(_token(1, (1, -0.1), (2, -3.0)), None) is None
 
 
@@ -115,12 +113,14 @@ def test_scores_belong_to_the_tokens_they_came_for() -> None:
 def test_a_fork_tells_both_sides() -> None:
     ours = [_token(4, (4, -0.6), (3, -0.85), (8, -3.1))]
     theirs = [_token(3, (3, -0.6), (4, -0.85), (8, -3.225))]
-    fork = fork_at(ours, theirs, 0, "near_tie")
+    fork = fork_between(ours, theirs, 1.0)
+    assert (fork.index, fork.kind) == (0, "near_tie")
     assert fork.regret == pytest.approx(0.25)
     assert fork.margin == pytest.approx(0.25)
     assert fork.ulp == pytest.approx(2.0)
-    assert [entry[0] for entry in fork.candidate_top] == [4, 3]
-    assert fork_at(ours, theirs, 1, "near_tie") is None
+    assert [entry[0] for entry in fork.top[1]] == [4, 3]
+    assert fork_between(ours, ours, 1.0) is None
+    assert fork_between(ours, [*ours, *ours], 1.0).kind == "prefix"
 
 
 @given(
