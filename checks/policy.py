@@ -100,9 +100,6 @@ class Policy(ConfigTable):
     bootstrap_samples: int = Field(
         2000, ge=200, le=1_000_000, description="resamples of sessions per interval"
     )
-    argmax_tolerance: Nat = Field(
-        1e-5, description="nat by which a greedy token may lie below its own path's best (float32)"
-    )
     max_unscored: Annotated[float, Field(ge=0, lt=1)] = Field(
         0.01, description="largest share of candidate tokens that could not be scored"
     )

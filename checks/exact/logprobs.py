@@ -8,13 +8,11 @@ from checks import findings as f
 from checks.findings import Finding, NotJudged
 from checks.pair import Pair, Side
 from checks.request import processes_logits
-from checks.tokens.argmax import checkable_places
+from checks.tokens.argmax import TOLERANCE, below_best
 from traces.wire.tokens import Tokens
 
 REFUSAL = "out of range float values"
 """What vLLM answers (400, or an error chunk) where a score cannot be written as JSON."""
-TIE = 1e-5
-"""A token this close (nat) below its list's maximum is its argmax; ties are common in bf16."""
 VARIES = 1e-3
 """A baseline whose scores differ by less (nat) does not vary."""
 
@@ -99,7 +97,7 @@ def check_argmax(pair: Pair) -> Iterator[Finding | NotJudged]:
     if gaps is None:
         yield NotJudged(f.SAMPLER_NOT_ARGMAX, "no list of two or more scores")
         return
-    wrong = [(index, gap) for index, gap in gaps.items() if gap > TIE]
+    wrong = [(index, gap) for index, gap in gaps.items() if gap > TOLERANCE]
     if wrong:
         theirs = _gaps(pair.baseline) or {}
         index, gap = max(wrong, key=lambda item: item[1])
@@ -109,15 +107,13 @@ def check_argmax(pair: Pair) -> Iterator[Finding | NotJudged]:
             + (f"; {len(wrong) - 1} further tokens do" if len(wrong) > 1 else ""),
             token=wrong[0][0],
             candidate=f"{gap:.3g} nat below",
-            baseline_too=all(theirs.get(place, 0.0) > TIE for place, _ in wrong),
+            baseline_too=all(theirs.get(place, 0.0) > TOLERANCE for place, _ in wrong),
             detail={"tokens": [place for place, _ in wrong]},
         )
 
 
 def _gaps(side: Side) -> dict[int, float] | None:
     """How far (nat) each token lies below the best of its own list, by token index."""
-    tokens = Tokens.of(side.tokens or ())
-    places = np.flatnonzero(checkable_places(tokens))
-    with np.errstate(invalid="ignore"):
-        gaps = (tokens.best_listed - tokens.logprobs)[places]
-    return dict(zip(places.tolist(), gaps.tolist(), strict=True)) or None
+    gaps = below_best(Tokens.of(side.tokens or ()))
+    places = np.flatnonzero(~np.isnan(gaps))
+    return dict(zip(places.tolist(), gaps[places].tolist(), strict=True)) or None

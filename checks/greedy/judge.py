@@ -103,7 +103,7 @@ def judge_measured(
     noise = calibrate([*beside, *measured], halves, policy)
     judged = [judge_turn(t, m, noise) for t, m in zip(turns, measured, strict=True)]
     rate = judge_rate(measured, noise, halves, policy, seed)
-    wrong, checked, listed = _argmax(turns, policy)
+    wrong, checked, listed = _argmax(turns)
     bounds = (
         hard_bound(judged, noise, policy),
         rate_bound(rate, policy),
@@ -131,9 +131,7 @@ def judge_measured(
     )
 
 
-def _argmax(
-    turns: Sequence[GreedyTurn], policy: Policy
-) -> tuple[dict[int, tuple[int, ...]], int, int]:
+def _argmax(turns: Sequence[GreedyTurn]) -> tuple[dict[int, tuple[int, ...]], int, int]:
     """Turn position -> wrong output indices; tokens that were checked; tokens that were sent."""
     wrong, checked, sent = {}, 0, 0
     for place, turn in enumerate(turns):
@@ -142,7 +140,7 @@ def _argmax(
         tokens = Tokens.of(turn.candidate.tokens or ())
         sent += len(tokens)
         checked += int(checkable_places(tokens).sum())
-        indices = not_argmax(turn.candidate, policy.argmax_tolerance)
+        indices = not_argmax(turn.candidate)
         if indices:
             wrong[place] = indices
     return wrong, checked, sent

@@ -141,7 +141,6 @@ def _arm_pairs(record: Record, judged: ArmJudgement) -> Iterator[dict[str, Any]]
 def _exchange_rows(record: Record, conclusion: Conclusion, redact: Redact) -> ExchangeRows:
     """Rows of every capture, with the regrets the judgement used."""
     rows = ExchangeRows(redact)
-    tolerance = record.config.policy.argmax_tolerance
     family = conclusion.setup.served["candidate"].family
     turns = {MAIN: record.greedy_turns} | {f.arm.name: f.turns for f in record.further.values()}
     measured = {
@@ -160,5 +159,5 @@ def _exchange_rows(record: Record, conclusion: Conclusion, redact: Redact) -> Ex
         else:
             template = record.plan.template_of(exchange.key.session)
             reading = read_exchange(exchange, family, None, template)
-        rows.add(reading, regrets, tolerance)
+        rows.add(reading, regrets)
     return rows

@@ -8,7 +8,7 @@ import numpy as np
 
 from checks.acceptance.steps import Steps, Unaligned
 from checks.servers.timing import Timing, timing_of
-from checks.tokens.argmax import checkable_places
+from checks.tokens.argmax import TOLERANCE, below_best
 from checks.tokens.regret import SHAPES, Regrets
 from draftgate.run.columns import Columns, Values
 from draftgate.run.evidence import Exchange
@@ -47,12 +47,11 @@ class ExchangeRows:
         self,
         reading: Reading,
         regrets: Sequence[Regrets],
-        argmax_tolerance: float,
     ) -> None:
         """One capture; `regrets` cover its tokens as the baseline sees them."""
         key = key_of(reading.exchange)
         self.captures.append({**key, **_capture(reading)})
-        self._add_tokens(key, reading, regrets, argmax_tolerance)
+        self._add_tokens(key, reading, regrets)
         if isinstance(reading.steps, Steps):
             self._add_steps(key, reading, reading.steps)
         positions = reading.positions
@@ -65,7 +64,6 @@ class ExchangeRows:
         key: Mapping[str, Any],
         reading: Reading,
         regrets: Sequence[Regrets],
-        argmax_tolerance: float,
     ) -> None:
         tokens = Tokens.of(reading.exchange.response.tokens or ())
         if not len(tokens):
@@ -75,7 +73,7 @@ class ExchangeRows:
             "token_index": np.arange(len(tokens)),
             "id": Partial(tokens.ids, tokens.ids != UNKNOWN),
             "logprob": Partial(tokens.logprobs, tokens.scored),
-            "is_argmax": _is_argmax(tokens, argmax_tolerance),
+            "is_argmax": _is_argmax(tokens),
             "regret": values,
             "regret_shape": shapes,
         }
@@ -132,13 +130,10 @@ def _capture(reading: Reading) -> dict[str, Any]:
     }
 
 
-def _is_argmax(tokens: Tokens, tolerance: float) -> Partial:
+def _is_argmax(tokens: Tokens) -> Partial:
     """Whether each token is the best of its own list; missing where that cannot be told."""
-    best = tokens.best
-    told = checkable_places(tokens) & ~np.isnan(best)
-    with np.errstate(invalid="ignore"):
-        within = best - tokens.logprobs <= tolerance
-    return Partial(within, told)
+    gaps = below_best(tokens)
+    return Partial(gaps <= TOLERANCE, ~np.isnan(gaps))
 
 
 def _regret_columns(count: int, regrets: Sequence[Regrets]) -> tuple[Partial, Coded]:

@@ -7,7 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks.tokens.argmax import not_argmax
+from checks.exact.judge import judge_pair
+from checks.greedy.judge import judge_greedy
+from checks.greedy.turn import GreedyTurn
+from checks.pair import pair_of_responses
+from checks.policy import Policy
+from checks.tokens.argmax import below_best, not_argmax
 from checks.tokens.fork import bf16_grid, first_divergence, fork_between
 from checks.tokens.regret import (
     ScoreError,
@@ -19,6 +24,7 @@ from checks.tokens.regret import (
 from tests.support.synthetic_model import response_of
 from traces.journal.score import Score
 from traces.wire.response import Token, TopLogprob
+from traces.wire.tokens import Tokens
 
 
 def _token(own: int, *listed: tuple[int, float]) -> Token:
@@ -145,5 +151,17 @@ def test_a_token_below_its_own_list_is_no_argmax() -> None:
     wrong = _token(2, (2, -0.6), (1, -0.5))
     alone = _token(2, (2, -0.6))
     response = response_of((1,), [right, wrong, alone])
-    assert not_argmax(response, 1e-5) == (1,)
-    assert not_argmax(response, 0.2) == ()
+    assert not_argmax(response) == (1,)
+    assert below_best(Tokens.of(response.tokens)).tolist()[:2] == pytest.approx([0.0, 0.1])
+
+
+@pytest.mark.parametrize(("below", "wrong"), [(9e-6, False), (1.1e-5, True)])
+def test_one_tolerance_for_cases_runs_and_rows(below: float, wrong: bool) -> None:
+    """A hundred-thousandth of a nat, as in vLLM's own test, wherever an argmax is looked at."""
+    response = response_of((1,), [_token(2, (2, -0.5 - below), (1, -0.5))])
+    assert (not_argmax(response) == (0,)) is wrong
+    pair = pair_of_responses({"temperature": 0}, response, response)
+    assert any(f.code == "SAMPLER_NOT_ARGMAX" for f in judge_pair(pair).findings) is wrong
+    turn = GreedyTurn("s", "t", response, response)
+    bounds = {bound.name: bound for bound in judge_greedy([turn], Policy(), 0).bounds}
+    assert (bounds["candidate_argmax"].state == "fail") is wrong
