@@ -21,9 +21,9 @@ import orjson
 from msgspec.json import Decoder
 
 from checks.acceptance.drafting import Drafting
-from draftgate.run.evidence import Evidence, Exchange, add_journal
-from draftgate.run.reading import Reading, read_exchange
-from draftgate.run.rows.exchanges import ExchangeRows
+from traces.journal.exchange import Evidence, Exchange, add_journal
+from checks.run.reading import Reading, read_exchange
+from reports.rows.exchanges import ExchangeRows
 from reports.store.records import RunTables
 from reports.store.store import Store
 from traces.journal.frames import FrameReader

@@ -11,9 +11,9 @@ import sys
 import time
 from pathlib import Path
 
-from draftgate.run.evidence import Evidence, add_journal
-from draftgate.run.splits import judge_split_invariance
-from traces.journal.served_parsers import ServedParsers
+from traces.journal.exchange import Evidence, add_journal
+from draftgate.run.served_parsers import ServedParsers
+from checks.vllm.splits import judge_split_invariance
 
 DRAFTS, SEED = 3, 0
 

@@ -25,13 +25,13 @@ from checks.controls.leak import leak_control
 from checks.controls.pair_control import PairControl
 from checks.controls.tail import ARGUMENT_TAIL, TEXT_TAIL
 from checks.pair import Pair
-from draftgate.run.evidence import read_evidence
+from traces.journal.exchange import read_evidence
 from draftgate.run.folder import RunFolder
-from draftgate.run.judging import exact_checks
-from draftgate.run.pairs import main_pairs
-from draftgate.run.reading import read_exchange
+from checks.run.exact import exact_checks
+from checks.run.pairs import main_pairs
+from checks.run.reading import read_exchange
 from draftgate.run.run_file import begun_config, read_facts, read_run
-from draftgate.run.setup import served_parsers, server_facts
+from checks.run.setup import server_facts, tool_parser
 from evidence.markdown import table
 
 SHARES = (0.1, 0.01, 0.001)

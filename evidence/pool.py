@@ -25,10 +25,10 @@ import numpy as np
 
 from checks.greedy.turn import GreedyTurn, TurnRegrets, measure_turn
 from checks.tokens.regret import Regrets
-from draftgate.run.evidence import read_evidence
+from traces.journal.exchange import read_evidence
 from draftgate.run.folder import RunFolder
-from draftgate.run.turns import Answers, greedy_turns
-from replay.scoring.score_file import read_scores
+from checks.run.turns import Answers, greedy_turns
+from replay.score_file import read_scores
 from traces.wire.response import Response
 
 POOL = Path(__file__).with_name("pool.jsonl.gz")

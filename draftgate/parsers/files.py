@@ -5,7 +5,7 @@ from pathlib import Path
 
 from draftgate.parsers.input import ParserInput
 from draftgate.parsers.recorded_outputs import recorded_outputs
-from draftgate.run.served_output import ended_by_token
+from checks.splits.served import ended_by_token
 from traces.cases.case import read_case
 from traces.errors import InputError
 from traces.journal.journal import JournalReader

@@ -13,7 +13,7 @@ from draftgate.progress import SilentReporter
 from draftgate.pytest_plugin.gated import GatedRun
 from draftgate.pytest_plugin.settings import Settings
 from draftgate.pytest_plugin.source import Unavailable
-from draftgate.run.evidence import PATHS, exchange_of
+from traces.journal.exchange import PATHS, exchange_of
 from draftgate.run.folder import RunFolder
 from draftgate.run.paths import OpenPath, open_paths, section_of
 from draftgate.testing.answer import Answer

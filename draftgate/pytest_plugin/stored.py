@@ -9,9 +9,9 @@ from draftgate.pytest_plugin.naming import slug, unique
 from draftgate.pytest_plugin.recorded import some, turns_of
 from draftgate.pytest_plugin.settings import Settings
 from draftgate.pytest_plugin.source import Unavailable
-from draftgate.run.evidence import Evidence, Exchange, add_journal
+from traces.journal.exchange import Evidence, Exchange, add_journal
 from draftgate.run.folder import RunFolder
-from draftgate.run.strays import stray_notes
+from checks.run.notes import stray_notes
 from draftgate.testing.answer import Answer
 from draftgate.testing.recorded_turn import RecordedTurn
 from traces.errors import InputError

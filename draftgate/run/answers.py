@@ -1,7 +1,7 @@
 """Which turns of a run were answered, path by path."""
 
 from checks.run.answered import AnsweredTurn
-from draftgate.run.evidence import Exchange, TurnId
+from traces.journal.exchange import Exchange, TurnId
 from draftgate.run.record import Record
 from traces.wire.response import Response
 

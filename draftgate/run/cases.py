@@ -12,8 +12,8 @@ from pathlib import Path
 
 from checks.cases.writing import case_json, case_of_pair
 from checks.findings import ERROR, SPLIT_VARIANT, Finding
-from draftgate.run.pairs import LivePair
-from draftgate.run.split_case import SplitCases
+from checks.run.pairs import LivePair
+from checks.vllm.split_run import SplitCases
 from traces.output import write_whole, writing
 from traces.redaction.redaction import Redactor
 

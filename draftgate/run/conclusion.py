@@ -6,11 +6,11 @@ from pathlib import Path
 from checks.findings import ERROR
 from draftgate.progress import Reporter
 from draftgate.run.cases import write_cases
-from draftgate.run.judgement import Conclusion, judge
+from checks.run.judge import Conclusion, judge
 from draftgate.run.outcome import GateOutcome
 from draftgate.run.record import Record
 from draftgate.run.stored import report_file
-from draftgate.run.tables import run_tables
+from reports.rows.tables import run_tables
 from reports.formats.html import render_html
 from reports.store.store import Store
 from reports.store.summary import read_summary

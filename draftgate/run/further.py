@@ -9,7 +9,7 @@ from draftgate.run.arms import Arm
 from draftgate.run.questions import Questioner
 from draftgate.run.record import ArmTurns, Record
 from draftgate.run.scoring import scoring_requests
-from draftgate.run.turns import Answers
+from checks.run.turns import Answers
 
 
 def judge_arm(record: Record, arm: Arm, questioner: Questioner | None = None) -> None:

@@ -19,12 +19,12 @@ from draftgate.config.config import Config
 from draftgate.progress import Reporter
 from draftgate.run.collection import Collector
 from draftgate.run.conclusion import conclude
-from draftgate.run.evidence import PATHS
+from traces.journal.exchange import PATHS
 from draftgate.run.fitting import fit_record
 from draftgate.run.folder import RunFolder
 from draftgate.run.further import judge_arm
 from draftgate.run.interruption import resumable
-from draftgate.run.noise_tails import settle_noise_tails
+from draftgate.run.target import settle_noise_tails
 from draftgate.run.outcome import GateOutcome
 from draftgate.run.paths import OpenPath, check_reachable, open_paths
 from draftgate.run.plan import Plan, make_plan
@@ -33,10 +33,10 @@ from draftgate.run.record import Record
 from draftgate.run.reference import reference_rows
 from draftgate.run.reruns import run_again, suspicious_turns
 from draftgate.run.run_file import changes_since, write_facts, write_run
-from draftgate.run.sampled import LISTED, sampled_requests
+from checks.run.sampled import LISTED, sampled_requests
 from draftgate.run.scoring import scoring_requests
-from draftgate.run.setup import read_drafter_configs
-from draftgate.run.small_kv import run_small_kv
+from checks.run.setup import read_drafter_configs
+from draftgate.run.own_servers import run_small_kv
 from draftgate.run.stored import stored_outcome
 from draftgate.run.verify_floor import measure_verify_floor, wants_verify_floor
 from reports.store.store import Store

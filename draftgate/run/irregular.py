@@ -5,7 +5,7 @@ the candidate sent 12 answers in which call arguments came as an object
 
 from collections import Counter
 
-from draftgate.run.evidence import Evidence
+from traces.journal.exchange import Evidence
 
 
 def irregular_notes(evidence: Evidence) -> list[str]:

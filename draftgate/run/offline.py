@@ -12,18 +12,18 @@ from draftgate.config.config import OWN_ARMS, Config
 from draftgate.config.file import read_config
 from draftgate.run.arms import Arm, further_arms
 from draftgate.run.conclusion import counts_of
-from draftgate.run.evidence import Evidence, add_journal, add_samples, most_in_flight
+from traces.journal.exchange import Evidence, add_journal, add_samples, most_in_flight
 from draftgate.run.folder import RunFolder
 from draftgate.run.further import judge_arm
-from draftgate.run.judgement import judge
-from draftgate.run.noise_tails import settle_noise_tails
+from checks.run.judge import judge
+from draftgate.run.target import settle_noise_tails
 from draftgate.run.outcome import GateOutcome
 from draftgate.run.plan import Plan
 from draftgate.run.record import Record
 from draftgate.run.run_file import RunFile, begun_config, read_facts, read_run
-from draftgate.run.sampled import LISTED
-from draftgate.run.strays import lone_arm_notes
-from replay.scoring.score_file import read_scores
+from checks.run.sampled import LISTED
+from checks.run.notes import lone_arm_notes
+from replay.score_file import read_scores
 from traces.errors import InputError
 from traces.journal.frames import FrameReader
 from traces.journal.path_facts import PathFacts

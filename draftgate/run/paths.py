@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from draftgate.config.config import CandidateSection, Config, PathSection
 from draftgate.progress import Advance, Reporter
-from draftgate.run.evidence import PATHS
+from traces.journal.exchange import PATHS
 from draftgate.run.folder import RunFolder
 from replay.facts.model_list import ROUTE, first_model
 from replay.launch.command import ServerSpec

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from checks.acceptance.template_shift import Shift, compare_templates
-from draftgate.run.acceptance import longest_draft, sums_of
-from draftgate.run.arm_judgement import Reader, readings_of
+from checks.run.acceptance import longest_draft, sums_of
+from checks.run.arms import Reader, readings_of
 from draftgate.run.arms import Arm
-from draftgate.run.evidence import TurnId
-from draftgate.run.reading import Reading
+from traces.journal.exchange import TurnId
+from checks.run.reading import Reading
 from draftgate.run.record import Record
 
 

@@ -17,10 +17,10 @@ from draftgate.config.config import Config
 from draftgate.progress import Reporter
 from draftgate.run.folder import RunFolder
 from draftgate.run.paths import OpenPath
-from draftgate.run.turns import Answers
-from replay.scoring.next_token import next_tokens
-from replay.scoring.scorer import ScorerPlan, score_all
-from replay.scoring.scorer_plan import Method
+from checks.run.turns import Answers
+from replay.next_token import next_tokens
+from replay.scorer import ScorerPlan, score_all
+from replay.scorer_plan import Method
 from traces.journal.path_facts import PathFacts
 from traces.journal.score import ScoreRequest
 

@@ -10,11 +10,11 @@ from checks.greedy.judge import GreedyJudgement
 from checks.greedy.turn import GreedyTurn
 from draftgate.config.config import Config
 from draftgate.run.arms import MAIN, Arm, main_arm
-from draftgate.run.evidence import Evidence, TurnId, read_evidence
+from traces.journal.exchange import Evidence, TurnId, read_evidence
 from draftgate.run.folder import RunFolder
 from draftgate.run.plan import Plan
-from draftgate.run.turns import Answers, greedy_turns
-from replay.launch.drafter import DrafterConfigs
+from checks.run.turns import Answers, greedy_turns
+from replay.drafter import DrafterConfigs
 from traces.journal.path_facts import PathFacts
 
 

@@ -1,7 +1,7 @@
 """Running turns with a hard divergence, or a stalled stream, again: does it come back?
 
 For a divergence the answer is a label, ``deterministic`` (wrong masks, rounding) or
-``intermittent`` (KV races, mixed steps), and never removes it; for a stall: `draftgate.run.stalls`.
+``intermittent`` (KV races, mixed steps), and never removes it; for a stall: `checks.run.stalls`.
 Two re-runs are made at the arm's concurrency, one alone.
 """
 
@@ -12,11 +12,11 @@ from checks.findings import ERROR, GREEDY_DIVERGENCE, Finding
 from checks.tokens.recurrence import Recurrence, recurrence
 from draftgate.run.arms import MAIN, Arm, main_arm, plain_arm
 from draftgate.run.collection import Collector
-from draftgate.run.evidence import Exchange, TurnId
+from traces.journal.exchange import Exchange, TurnId
 from draftgate.run.paths import OpenPath
 from draftgate.run.record import Record
-from draftgate.run.stalls import stalled_turns
-from replay.sending.job import SessionJobs
+from checks.run.stalls import stalled_turns
+from replay.job import SessionJobs
 
 MOST_TURNS = 20
 """So many turns of an arm are run again; the first in report order."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from checks.greedy.turn import GreedyTurn
 from checks.stats.sessions import hash_order
-from draftgate.run.turns import fork_index, score_request
+from checks.run.turns import fork_index, score_request
 from traces.journal.score import ScoreRequest
 
 LEAST_NOISE_TOKENS = 2000

@@ -6,7 +6,8 @@ from typing import Any
 
 from checks.cases.redaction import Redact
 from checks.findings import Finding
-from draftgate.run.evidence import TurnId
+from traces.journal.exchange import TurnId
+from draftgate.run.served_parsers import ServedParsers
 from traces.cases.case import Case
 from traces.journal.served_parsers import ServedParsers
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from checks.pair import Pair
-    from draftgate.run.evidence import Exchange
+    from traces.journal.exchange import Exchange
     from traces.wire.response import Response, ToolCall
 
 

@@ -14,12 +14,13 @@ from draftgate.config.config import Config
 from draftgate.config.file import parse_config
 from draftgate.run import split_cutter
 from draftgate.run.cases import write_cases
-from draftgate.run.evidence import Exchange, TurnId, exchange_of
-from draftgate.run.pairs import LivePair
-from draftgate.run.setup import served_parsers
-from draftgate.run.split_run import SplitRun
-from draftgate.run.splits import judge_split_invariance
 from tests.support.parsed_stream import capture
+from traces.journal.exchange import Exchange, TurnId, exchange_of
+from checks.run.pairs import LivePair
+from draftgate.run.served_parsers import ServedParsers, served_parsers
+from checks.vllm.split_run import SplitRun
+from checks.vllm.splits import judge_split_invariance
+from traces.journal.capture import Capture
 from traces.journal.path_facts import ModelFacts, PathFacts
 from traces.journal.served_parsers import ServedParsers
 from traces.wire.capture import Capture

@@ -10,7 +10,7 @@ import pytest
 from draftgate.config.config import ArmSection, Config
 from draftgate.progress import SilentReporter
 from draftgate.run.arms import Arm, further_arms
-from draftgate.run.evidence import Exchange
+from traces.journal.exchange import Exchange
 from draftgate.run.folder import RunFolder
 from draftgate.run.gate import run_gate
 from draftgate.run.offline import judge_journals

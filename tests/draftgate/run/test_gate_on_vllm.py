@@ -12,7 +12,7 @@ import pytest
 from draftgate.cli import run as run_cli
 from draftgate.config.file import read_config
 from draftgate.progress import SilentReporter
-from draftgate.run.evidence import PATHS
+from traces.journal.exchange import PATHS
 from draftgate.run.folder import RunFolder
 from draftgate.run.gate import run_gate
 from draftgate.run.outcome import GateOutcome

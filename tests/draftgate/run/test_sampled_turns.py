@@ -3,10 +3,10 @@
 from checks.acceptance.drafting import Drafting
 from checks.acceptance.ngram_steps import recompute
 from checks.acceptance.steps import StepFacts, Unaligned
-from draftgate.run.evidence import Evidence, Exchange
-from draftgate.run.reading import Reading
-from draftgate.run.sampled import sampled_turns
-from draftgate.run.turns import Answers
+from traces.journal.exchange import Evidence, Exchange
+from checks.run.reading import Reading
+from checks.run.sampled import sampled_turns
+from checks.run.turns import Answers
 from evidence.pool import EMPTY
 from traces.wire.capture import CaptureKey
 

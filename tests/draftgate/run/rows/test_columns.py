@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 
-from draftgate.run.columns import Columns
+from reports.rows.columns import Columns
 from reports.schema import TABLE
 from traces.coded import Coded
 from traces.partial import Partial

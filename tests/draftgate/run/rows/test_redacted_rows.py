@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from draftgate.run.rows.redacted import redacted_texts
+from reports.rows.redacted import redacted_texts
 
 SECRET = "sk-live-0123456789"
 

@@ -8,7 +8,7 @@ from itertools import groupby
 
 from checks.excerpt import printable
 from draftgate.config.config import OWN_ARMS
-from draftgate.run.evidence import PATHS, Evidence
+from traces.journal.exchange import PATHS, Evidence
 
 
 def stray_notes(evidence: Evidence) -> list[str]:

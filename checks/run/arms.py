@@ -16,16 +16,16 @@ from checks.servers.server_counters import preempted
 from checks.servers.speed import SpeedPair, compare_speed
 from checks.servers.speed_curve import CurvePoint, half_empty, mean_in_flight
 from draftgate.run.arms import Arm
-from draftgate.run.evidence import Evidence, TurnId
-from draftgate.run.irregular import irregular_notes
-from draftgate.run.judging import PairJudgements, judge_pairs, with_policy
-from draftgate.run.pairs import LivePair, ServerFacts, main_pairs
-from draftgate.run.reading import Reading, read_exchange
+from traces.journal.exchange import Evidence, TurnId
+from checks.run.notes import irregular_notes
+from checks.run.exact import PairJudgements, judge_pairs, with_policy
+from checks.run.pairs import LivePair, ServerFacts, main_pairs
+from checks.run.reading import Reading, read_exchange
 from draftgate.run.record import ArmTurns, Record
 from draftgate.run.reruns import labelled, recurrences
-from draftgate.run.server_load import load_notes
-from draftgate.run.setup import ONLY_FIRST, prompt_differences
-from draftgate.run.strays import stray_notes
+from checks.run.server_load import load_notes
+from checks.run.setup import ONLY_FIRST, prompt_differences
+from checks.run.notes import stray_notes
 
 EVICTING = "the arm's load evicts cached blocks"
 SAMPLED = (SAMPLED_SHIFT, "the law of sampled turns is judged in the main arm alone")

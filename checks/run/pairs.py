@@ -13,8 +13,8 @@ import numpy as np
 from checks.acceptance.steps import Steps
 from checks.pair import Message, Neighbour, Pair, message_of_response, pair_of_responses
 from checks.tokens.text_fork import near_tie_in_text
-from draftgate.run.evidence import Evidence, Exchange, TurnId
-from draftgate.run.reading import Reading
+from traces.journal.exchange import Evidence, Exchange, TurnId
+from checks.run.reading import Reading
 from traces.wire.response import Response
 from traces.wire.tokens import UNKNOWN, Tokens
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from checks.slices.tests import SliceTest
-from draftgate.run.slicing import Slices
+from checks.run.slices import Slices
 
 
 def slice_rows(run: str, slices: Slices) -> Iterator[dict[str, Any]]:

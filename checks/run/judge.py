@@ -20,9 +20,9 @@ from checks.servers.speed_curve import CurvePoint
 from checks.slices.judge import slice_findings
 from checks.verdict import Verdict, decide
 from checks.vllm.ngram import ngram_proposer
-from draftgate.run.acceptance import Acceptance, drafter_notes, judge_acceptance
+from checks.run.acceptance import Acceptance, drafter_notes, judge_acceptance
 from draftgate.run.answers import answered_turns
-from draftgate.run.arm_judgement import (
+from checks.run.arms import (
     ArmJudgement,
     Reader,
     arm_notes,
@@ -31,20 +31,26 @@ from draftgate.run.arm_judgement import (
     speed_curve,
 )
 from draftgate.run.arms import MAIN
-from draftgate.run.evidence import TurnId
-from draftgate.run.judging import PairJudgements, judge_controls, judge_pairs, with_policy
-from draftgate.run.pairs import LivePair, main_pairs, plain_pairs
+from traces.journal.exchange import TurnId
+from checks.run.exact import PairJudgements, judge_controls, judge_pairs, with_policy
+from checks.run.pairs import LivePair, main_pairs, plain_pairs
 from draftgate.run.perturbed import PerturbedArm, judge_perturbed
-from draftgate.run.reading import Reading
+from checks.run.reading import Reading
 from draftgate.run.record import Record
 from draftgate.run.reruns import labelled, recurrences
-from draftgate.run.sampled import sampled_turns
-from draftgate.run.server_load import counter_findings
-from draftgate.run.setup import SetUp, judge_setup, server_facts
-from draftgate.run.slicing import Slices, judge_run_slices
-from draftgate.run.split_run import SplitRun
-from draftgate.run.splits import judge_split_invariance
-from draftgate.run.stalls import stalls_judged
+from checks.run.sampled import sampled_turns
+from draftgate.run.served_parsers import served_parsers
+from checks.run.server_load import counter_findings
+from checks.run.setup import (
+    SetUp,
+    judge_setup,
+    server_facts,
+    tool_parser,
+)
+from checks.run.slices import Slices, judge_run_slices
+from checks.vllm.split_run import SplitRun
+from checks.vllm.splits import judge_split_invariance
+from checks.run.stalls import stalls_judged
 
 
 @dataclass(frozen=True, slots=True)

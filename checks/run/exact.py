@@ -17,7 +17,7 @@ from checks.greedy.judge import GreedyJudgement
 from checks.greedy.turn import GreedyTurn
 from checks.pair import Pair
 from checks.policy import Policy
-from draftgate.run.pairs import LivePair
+from checks.run.pairs import LivePair
 from traces.journal.score import Score
 
 LONGEST_DRAFT = 3

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from checks import findings as f
 from checks.bounds import ControlResult
 from checks.findings import Finding, NotJudged
-from draftgate.run.split_case import SplitCases
+from checks.vllm.split_run import SplitCases
 
 MOST_TOKENS = 2000
 """Longer outputs are not cut."""

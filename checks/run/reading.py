@@ -7,7 +7,7 @@ from checks.acceptance.ngram_steps import Propose, align
 from checks.acceptance.positions import DraftPositions, join
 from checks.acceptance.steps import Steps, Unaligned
 from checks.request import is_greedy
-from draftgate.run.evidence import Exchange
+from traces.journal.exchange import Exchange
 from traces.boundaries import (
     TokenLabels,
     known_family,

@@ -7,8 +7,8 @@ from typing import Any
 from checks.acceptance.template_shift import Shift
 from checks.servers.speed_curve import CurvePoint, curve_break_even
 from draftgate.run.arms import Arm
-from draftgate.run.evidence import ArmKey, Evidence
-from draftgate.run.rows.judgement import speed_rows
+from traces.journal.exchange import ArmKey, Evidence
+from reports.rows.judgement import speed_rows
 from traces.journal.server_sample import ServerSample
 
 

@@ -14,8 +14,8 @@ from checks.acceptance.steps import Steps, Unaligned
 from checks.bounds import Bound
 from checks.findings import NO_DRAFTS, UNALIGNED, Finding, NotJudged, in_report_order
 from checks.policy import Policy
-from draftgate.run.evidence import TurnId
-from draftgate.run.reading import Reading
+from traces.journal.exchange import TurnId
+from checks.run.reading import Reading
 
 NO_DRAFTS_LEAST = 100
 """So many drafts without one accepted token mean that the drafter does nothing."""

@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 
 from checks.greedy.turn import GreedyTurn
 from checks.request import is_greedy, processes_logits
-from checks.tokens.fork import first_divergence
-from checks.tokens.regret import Scored, scored_of
-from draftgate.run.evidence import Evidence, Exchange, TurnId
+from checks.tokens.forks import first_divergence
+from checks.tokens.scored import Scored, scored_of
+from traces.journal.exchange import Evidence, Exchange, TurnId
 from traces.journal.score import Score, ScoreRequest
 from traces.wire.response import Response, Token
 

@@ -7,7 +7,7 @@ KV cache; the baseline of the pair also scores.
 from draftgate.progress import Reporter
 from draftgate.run.arms import Arm
 from draftgate.run.collection import Collector
-from draftgate.run.evidence import Evidence, TurnId
+from traces.journal.exchange import Evidence, TurnId
 from draftgate.run.further import judge_arm
 from draftgate.run.paths import open_paths
 from draftgate.run.questions import Questioner, scorer_method

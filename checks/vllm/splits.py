@@ -4,10 +4,10 @@ import importlib.util
 from collections.abc import Mapping
 from typing import Any
 
-from draftgate.run.evidence import Exchange, TurnId
-from draftgate.run.split_cutter import Cutter
-from draftgate.run.split_run import SplitRun
-from traces.journal.served_parsers import ServedParsers
+from traces.journal.exchange import Exchange, TurnId
+from draftgate.run.served_parsers import ServedParsers
+from checks.vllm.cutter import Cutter
+from checks.vllm.split_run import SplitRun
 
 
 def judge_split_invariance(

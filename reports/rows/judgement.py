@@ -11,10 +11,10 @@ from checks.greedy.turn import GreedyTurn
 from checks.greedy.turn_judgement import TurnJudgement
 from checks.servers.speed import SpeedEstimate
 from checks.stats.session_interval import Estimate
-from checks.tokens.fork import Fork, first_divergence
-from draftgate.run.evidence import Evidence, TurnId
-from draftgate.run.reading import Reading
-from draftgate.run.rows.redacted import Redact
+from checks.tokens.forks import Fork, first_divergence
+from traces.journal.exchange import Evidence, TurnId
+from checks.run.reading import Reading
+from reports.rows.redacted import Redact
 from traces.boundaries.label import LABELS
 
 

@@ -7,7 +7,7 @@ from checks.run.arm_bounds import of_arm
 from checks.servers.server_counters import judge_counters, other_traffic
 from checks.servers.speed import saturation
 from draftgate.run.arms import Arm
-from draftgate.run.evidence import Exchange
+from traces.journal.exchange import Exchange
 from draftgate.run.record import Record
 from traces.journal.path_facts import PathFacts
 from traces.journal.server_sample import ServerSample

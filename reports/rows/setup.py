@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from checks.servers.paths import PathComparison
-from draftgate.run.evidence import Evidence, TurnId
+from traces.journal.exchange import Evidence, TurnId
 from draftgate.run.plan import Plan, PlannedSession
 from traces.bands import band_of
 from traces.journal.path_facts import PathFacts

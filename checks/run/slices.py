@@ -10,7 +10,7 @@ from checks.greedy.turn import measure_turn
 from checks.slices.acceptance import BySession, SliceAcceptance, compare_slices
 from checks.slices.judge import SliceJudgement, judge_slices
 from checks.slices.slices import Slice, TurnId, turns_by_slice
-from draftgate.run.evidence import Exchange
+from traces.journal.exchange import Exchange
 from draftgate.run.record import Record
 from traces.bands import band_of
 from traces.session.session import Session

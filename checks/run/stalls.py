@@ -15,8 +15,8 @@ from checks.findings import CHUNK_STALL, ERROR, WARNING, Finding
 from checks.tokens.recurrence import Recurrence
 from draftgate.config.config import Config
 from draftgate.run.arms import PLAIN, plain_arm
-from draftgate.run.evidence import Evidence, TurnId
-from draftgate.run.pairs import gap_p99
+from traces.journal.exchange import Evidence, TurnId
+from checks.run.pairs import gap_p99
 
 
 def stalled_turns(config: Config, evidence: Evidence) -> list[TurnId]:

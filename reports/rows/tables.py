@@ -5,16 +5,16 @@ from typing import Any
 
 from checks.greedy.turn import measure_turn
 from checks.tokens.regret import Regrets
-from draftgate.run.arm_judgement import ArmJudgement
+from checks.run.arms import ArmJudgement
 from draftgate.run.arms import MAIN, Arm
-from draftgate.run.evidence import TurnId
-from draftgate.run.judgement import Conclusion
-from draftgate.run.reading import Reading, read_exchange
+from traces.journal.exchange import TurnId
+from checks.run.judge import Conclusion
+from checks.run.reading import Reading, read_exchange
 from draftgate.run.record import Record
-from draftgate.run.rows.arms import arm_rows, curve_rows, sample_rows, shift_rows
-from draftgate.run.rows.calls import call_rows
-from draftgate.run.rows.exchanges import ExchangeRows
-from draftgate.run.rows.judgement import (
+from reports.rows.arms import arm_rows, curve_rows, sample_rows, shift_rows
+from reports.rows.calls import call_rows
+from reports.rows.exchanges import ExchangeRows
+from reports.rows.judgement import (
     acceptance_rows,
     bound_rows,
     control_rows,
@@ -22,9 +22,10 @@ from draftgate.run.rows.judgement import (
     pair_rows,
     speed_rows,
 )
-from draftgate.run.rows.redacted import Redact
-from draftgate.run.rows.setup import difference_rows, path_rows, session_rows, turn_rows
-from draftgate.run.rows.slices import slice_rows
+from reports.rows.redacted import Redact
+from reports.rows.setup import difference_rows, path_rows, session_rows, turn_rows
+from reports.rows.slices import slice_rows
+from checks.run.setup import tool_parser
 from draftgate.version import VERSION
 from reports.store.records import RunTables
 from traces.redaction.redaction import Redactor

@@ -20,10 +20,11 @@ from checks.splits.judge import judge_splits
 from checks.splits.markup import CallToWrite
 from checks.splits.parse_result import ParseResult
 from checks.splits.work import split_work
-from draftgate.run.evidence import Exchange, TurnId
-from draftgate.run.served_output import ended_by_token, served_cut, served_result
-from draftgate.run.split_case import SplitCases, VariantOutput
-from draftgate.run.split_run import (
+from traces.journal.exchange import Exchange, TurnId
+from checks.splits.served import ended_by_token, served_cut, served_result
+from draftgate.run.served_parsers import ServedParsers
+from checks.vllm.split_run import SplitCases, VariantOutput
+from checks.vllm.split_run import (
     CUT,
     FAULTY,
     LEFT_OUT,

@@ -12,9 +12,9 @@ from checks.request import is_greedy
 from checks.sampled.distribution import TopLists
 from checks.sampled.sampling import obstacles
 from checks.sampled.turn import SampledTurn, listed_tokens
-from draftgate.run.evidence import Evidence, Exchange, TurnId
-from draftgate.run.reading import Reading
-from draftgate.run.turns import Answers, score_request
+from traces.journal.exchange import Evidence, Exchange, TurnId
+from checks.run.reading import Reading
+from checks.run.turns import Answers, score_request
 from traces.journal.score import ScoreRequest
 
 LISTED = 20

@@ -10,10 +10,10 @@ from checks.acceptance.steps import Steps, Unaligned
 from checks.servers.timing import Timing, timing_of
 from checks.tokens.argmax import TOLERANCE, below_best
 from checks.tokens.regret import SHAPES, Regrets
-from draftgate.run.columns import Columns, Values
-from draftgate.run.evidence import Exchange
-from draftgate.run.reading import Reading
-from draftgate.run.rows.redacted import Redact, redacted_texts
+from reports.rows.columns import Columns, Values
+from traces.journal.exchange import Exchange
+from checks.run.reading import Reading
+from reports.rows.redacted import Redact, redacted_texts
 from traces.boundaries.label import LABELS
 from traces.coded import NONE, Coded
 from traces.partial import Partial

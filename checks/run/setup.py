@@ -18,8 +18,8 @@ from checks.servers.paths import (
 )
 from checks.servers.same_request import compare_requests
 from draftgate.config.config import Config
-from draftgate.run.evidence import Evidence
-from draftgate.run.pairs import ServerFacts
+from traces.journal.exchange import Evidence
+from checks.run.pairs import ServerFacts
 from draftgate.run.paths import server_spec
 from replay.launch.drafter import DrafterConfigs, read_drafter
 from traces.journal.path_facts import PathFacts
