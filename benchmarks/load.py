@@ -21,11 +21,13 @@ import orjson
 from msgspec.json import Decoder
 
 from checks.acceptance.drafting import Drafting
-from traces.journal.exchange import Evidence, Exchange, add_journal
 from checks.run.reading import Reading, read_exchange
+from draftgate.run.journals import add_journal
 from reports.rows.exchanges import ExchangeRows
-from reports.store.records import RunTables
+from reports.schema.records import RunTables
 from reports.store.store import Store
+from traces.journal.capture import Capture, CaptureKey
+from traces.journal.exchange import Evidence, Exchange
 from traces.journal.frames import FrameReader
 from traces.journal.journal import JournalWriter
 from traces.wire.capture import Capture, CaptureKey

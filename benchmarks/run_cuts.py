@@ -11,9 +11,10 @@ import sys
 import time
 from pathlib import Path
 
-from traces.journal.exchange import Evidence, add_journal
-from draftgate.run.served_parsers import ServedParsers
+from checks.splits.served import ServedParsers
 from checks.vllm.splits import judge_split_invariance
+from draftgate.run.journals import add_journal
+from traces.journal.exchange import Evidence
 
 DRAFTS, SEED = 3, 0
 

@@ -25,13 +25,14 @@ from checks.controls.leak import leak_control
 from checks.controls.pair_control import PairControl
 from checks.controls.tail import ARGUMENT_TAIL, TEXT_TAIL
 from checks.pair import Pair
-from traces.journal.exchange import read_evidence
-from draftgate.run.folder import RunFolder
 from checks.run.exact import exact_checks
 from checks.run.pairs import main_pairs
 from checks.run.reading import read_exchange
+from checks.run.setup import with_block_size
+from draftgate.run.folder import RunFolder
+from draftgate.run.journals import read_evidence
 from draftgate.run.run_file import begun_config, read_facts, read_run
-from checks.run.setup import server_facts, tool_parser
+from draftgate.run.target import markup_family, server_facts
 from evidence.markdown import table
 
 SHARES = (0.1, 0.01, 0.001)
@@ -58,12 +59,12 @@ def pairs_of(folder: Path) -> list[Pair]:
         raise SystemExit(f"{folder}: no run began here; name the folder of one")
     config, evidence, facts = begun_config(begun), read_evidence(run), read_facts(run)
     drafting = Drafting.from_config(config.candidate.speculative_config)
-    family = served_parsers(config, facts)["candidate"].family
+    family = markup_family(config, facts)
     readings = {
         turn: read_exchange(exchange, family, drafting, None)
         for turn, exchange in evidence.of("candidate").items()
     }
-    server = server_facts(config, facts, evidence)
+    server = with_block_size(server_facts(config, facts), evidence)
     live = main_pairs(evidence, readings, server, config.policy.hard_floor)
     return [one.pair for one in live]
 

@@ -24,13 +24,16 @@ from typing import Any
 import numpy as np
 
 from checks.greedy.turn import GreedyTurn, TurnRegrets, measure_turn
+from checks.run.evidence import Answers
+from checks.run.turns import greedy_turns
 from checks.tokens.regret import Regrets
-from traces.journal.exchange import read_evidence
 from draftgate.run.folder import RunFolder
-from checks.run.turns import Answers, greedy_turns
+from draftgate.run.journals import read_evidence
 from replay.score_file import read_scores
+from traces.journal.arm import MAIN, Arm
 from traces.wire.response import Response
 
+MAIN_ARM = Arm(MAIN, 1)
 POOL = Path(__file__).with_name("pool.jsonl.gz")
 Run = tuple[list[GreedyTurn], list[TurnRegrets]]
 
@@ -44,7 +47,7 @@ def turns_of(folder: Path) -> Iterator[TurnRegrets]:
     """
     run = RunFolder(folder)
     answers = Answers(scores=read_scores(run.scores) if run.scores.exists() else {})
-    for turn in greedy_turns(read_evidence(run), answers, processed_logprobs=False):
+    for turn in greedy_turns(read_evidence(run), answers, MAIN_ARM, processed_logprobs=False):
         drafted = turn.candidate.speculation is not None
         if not drafted:
             yield from _judged(turn)

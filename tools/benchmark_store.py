@@ -21,10 +21,10 @@ import numpy as np
 import pyarrow as pa
 
 from reports.schema import ENUMS
+from reports.schema.records import RunTables
 from reports.sql.query import answer, queries
 from reports.sql.sql import open_sealed
 from reports.store.loading import insert
-from reports.store.records import RunTables
 from reports.store.store import Store
 
 SESSIONS, TURNS, STEPS, K = 50, 20, 167, 3

@@ -1,4 +1,7 @@
-"""The candidate's acceptance: profile, comparison with a reference run, and NO_DRAFTS."""
+"""The candidate's acceptance: profile, comparison with a reference run, and NO_DRAFTS.
+
+And what the arms with other prompts show: its acceptance there against its main arm's.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,11 +14,14 @@ from checks.acceptance.profile_row import ProfileRow
 from checks.acceptance.profile_sums import ProfileSums
 from checks.acceptance.reference import compare_with_reference
 from checks.acceptance.steps import Steps, Unaligned
+from checks.acceptance.template_shift import Shift, compare_templates
 from checks.bounds import Bound
 from checks.findings import NO_DRAFTS, UNALIGNED, Finding, NotJudged, in_report_order
 from checks.policy import Policy
-from traces.journal.exchange import TurnId
-from checks.run.reading import Reading
+from checks.run.evidence import RunFacts
+from checks.run.reading import Reading, readings_of
+from traces.journal.arm import Arm
+from traces.journal.exchange import Evidence, TurnId
 
 NO_DRAFTS_LEAST = 100
 """So many drafts without one accepted token mean that the drafter does nothing."""
@@ -111,3 +117,38 @@ def longest_draft(readings: Mapping[TurnId, Reading]) -> int:
         if reading.exchange.response.speculation is not None
     ]
     return max(lengths, default=1) or 1
+
+
+@dataclass(frozen=True, slots=True)
+class PerturbedArm:
+    """One of them: its captures read closely, and how acceptance shifts in every slice."""
+
+    arm: Arm
+    readings: Mapping[TurnId, Reading]
+    shifts: tuple[Shift, ...]
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader should know of it: how much was lost, or that nothing can be said."""
+        name = f"arm {self.arm.name} ({', '.join(self.arm.perturb)})"
+        whole = next((shift for shift in self.shifts if shift.dimension == "all"), None)
+        if whole is None or whole.main is None or whole.changed is None:
+            return [f"{name}: too few drafts to compare acceptance with the main arm's"]
+        if whole.change is None or whole.change == "alike":
+            return []
+        return [
+            f"{name}: acceptance length {whole.changed:.2f}, {whole.main:.2f} of the same turns in "
+            f"the main arm (difference {whole.length})"
+        ]
+
+
+def judge_perturbed(
+    evidence: Evidence, arm: Arm, facts: RunFacts, main: Mapping[TurnId, Reading]
+) -> PerturbedArm:
+    """`arm` against the same turns of the main arm, whose captures `main` holds, read."""
+    readings = readings_of(evidence, arm.name, facts)
+    same = {turn: main[turn] for turn in readings if turn in main}
+    k = facts.drafting.k or max(longest_draft(same), longest_draft(readings))
+    shared = {turn: readings[turn] for turn in same}
+    shifts = compare_templates(sums_of(same, k), sums_of(shared, k), seed=facts.seed)
+    return PerturbedArm(arm, readings, tuple(shifts))

@@ -12,6 +12,9 @@ from typing import Literal
 
 from checks.bounds import Bound
 from checks.policy import Policy
+from checks.run.evidence import RunFacts
+from traces.journal.arm import MAIN, PLAIN
+from traces.journal.exchange import Evidence, Exchange, TurnId
 from traces.wire.response import Response
 
 ANSWERED = "answered_turns"
@@ -67,3 +70,21 @@ def answered_bound(turns: Sequence[AnsweredTurn], policy: Policy) -> Bound:
         n=asked,
         needed=None if enough else f"answers of both paths to {missing} turns",
     )
+
+
+def answered_turns(evidence: Evidence, facts: RunFacts) -> list[AnsweredTurn]:
+    """Every turn that was to be sent, or that a path holds, in judged arms and the plain one."""
+    found = []
+    others: list[tuple[str, list[TurnId]]] = [(a.name, []) for a in facts.arms if a.paired]
+    for arm, planned in ((MAIN, list(facts.limits)), (PLAIN, []), *others):
+        candidate, baseline = evidence.of("candidate", arm), evidence.of("baseline", arm)
+        turns: dict[TurnId, None] = dict.fromkeys([*planned, *baseline, *candidate])
+        found += [
+            AnsweredTurn(arm, *turn, _response(baseline.get(turn)), _response(candidate.get(turn)))
+            for turn in turns
+        ]
+    return found
+
+
+def _response(exchange: Exchange | None) -> Response | None:
+    return None if exchange is None else exchange.response

@@ -4,28 +4,25 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from checks.acceptance.counters import judge_speculation
-from checks.acceptance.drafting import Drafting
-from checks.acceptance.ngram_steps import Propose
+from checks.acceptance.speculation_counters import judge_speculation
 from checks.bounds import Bound
 from checks.findings import PREFIX_CACHE_LOST, SAMPLED_SHIFT, Finding
 from checks.greedy.noise import explained_regret
 from checks.request import is_greedy
 from checks.run.arm_bounds import arm_bounds, arm_findings, missing_bound, of_arm
+from checks.run.evidence import Gathered, JudgedTurns, RunFacts, ServerFacts
+from checks.run.exact import PairJudgements, judge_pairs, with_policy
+from checks.run.notes import irregular_notes, stray_notes
+from checks.run.pairs import LivePair, main_pairs
+from checks.run.reading import Reading, readings_of
+from checks.run.reruns import labelled, recurrences
+from checks.run.server_load import load_notes
+from checks.run.setup import ONLY_FIRST, prompt_differences
 from checks.servers.server_counters import preempted
 from checks.servers.speed import SpeedPair, compare_speed
 from checks.servers.speed_curve import CurvePoint, half_empty, mean_in_flight
-from draftgate.run.arms import Arm
+from traces.journal.arm import Arm
 from traces.journal.exchange import Evidence, TurnId
-from checks.run.notes import irregular_notes
-from checks.run.exact import PairJudgements, judge_pairs, with_policy
-from checks.run.pairs import LivePair, ServerFacts, main_pairs
-from checks.run.reading import Reading, read_exchange
-from draftgate.run.record import ArmTurns, Record
-from draftgate.run.reruns import labelled, recurrences
-from checks.run.server_load import load_notes
-from checks.run.setup import ONLY_FIRST, prompt_differences
-from checks.run.notes import stray_notes
 
 EVICTING = "the arm's load evicts cached blocks"
 SAMPLED = (SAMPLED_SHIFT, "the law of sampled turns is judged in the main arm alone")
@@ -43,31 +40,23 @@ class ArmJudgement:
     bounds: tuple[Bound, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Reader:
-    """What reading the candidate's captures takes, alike in every arm."""
-
-    family: str
-    drafting: Drafting
-    server: ServerFacts
-    propose: Propose | None
-
-
-def judge_further(record: Record, found: ArmTurns, reader: Reader) -> ArmJudgement:
+def judge_further(
+    run: Gathered, facts: RunFacts, found: JudgedTurns, server: ServerFacts
+) -> ArmJudgement:
     """The exact checks on every pair of a further arm, and its greedy judgement."""
-    arm, policy, evidence = found.arm, record.config.policy, record.evidence
-    readings = readings_of(record, arm.name, reader)
+    arm, policy, evidence = found.arm, facts.policy, run.evidence
+    readings = readings_of(evidence, arm.name, facts)
     hard = explained_regret(found.greedy.noise, policy)
-    live = tuple(main_pairs(evidence, readings, reader.server, hard, arm.name))
+    live = tuple(main_pairs(evidence, readings, server, hard, arm.name))
     pairs = judge_pairs(live, policy)
     requests = [e.request for e in evidence.of("candidate", arm.name).values()]
     if drawn := sum(not is_greedy(request) for request in requests):
         pairs = replace(pairs, not_judged=Counter(pairs.not_judged) + Counter({SAMPLED: drawn}))
-    if arm.small_kv or arm.concurrency > record.config.run.concurrency:
+    if arm.small_kv or arm.concurrency > facts.concurrency:
         pairs = _without_cache_hits(pairs)
     tokens = arm_findings(arm.name, found.greedy)
     whole = [
-        *labelled(tokens, recurrences(record, tokens)),
+        *labelled(tokens, recurrences(evidence, facts, tokens)),
         *(of_arm(arm.name, finding) for finding in _exact(evidence, arm)),
     ]
     return ArmJudgement(
@@ -80,20 +69,6 @@ def judge_further(record: Record, found: ArmTurns, reader: Reader) -> ArmJudgeme
     )
 
 
-def readings_of(record: Record, arm: str, reader: Reader) -> dict[TurnId, Reading]:
-    """The candidate's captures of an arm, read closely."""
-    return {
-        turn: read_exchange(
-            exchange,
-            reader.family,
-            reader.drafting,
-            record.plan.template_of(turn[0]),
-            reader.propose,
-        )
-        for turn, exchange in record.evidence.of("candidate", arm).items()
-    }
-
-
 def _exact(evidence: Evidence, arm: Arm) -> list[Finding]:
     """Other prompts on the two paths, and counters that contradict their steps."""
     counters = [
@@ -101,7 +76,7 @@ def _exact(evidence: Evidence, arm: Arm) -> list[Finding]:
         for turn, exchange in evidence.of("candidate", arm.name).items()
         for finding in judge_speculation(exchange.response.speculation)
     ]
-    return [*prompt_differences(evidence, arm.name, arm.repeat_name)[:ONLY_FIRST], *counters]
+    return [*prompt_differences(evidence, arm)[:ONLY_FIRST], *counters]
 
 
 def _without_cache_hits(pairs: PairJudgements) -> PairJudgements:
@@ -113,44 +88,50 @@ def _without_cache_hits(pairs: PairJudgements) -> PairJudgements:
     return replace(pairs, findings=kept, not_judged=+not_judged)
 
 
-def speed_curve(record: Record, seed: int) -> tuple[CurvePoint, ...]:
+def speed_curve(run: Gathered, seed: int) -> tuple[CurvePoint, ...]:
     """One point per arm whose servers ran as they will be used, by concurrency."""
-    arms = [arm for arm in record.judged_arms if arm.on_curve]
-    return tuple(sorted((_point(record, arm, seed) for arm in arms), key=lambda p: p.concurrency))
+    arms = [arm for arm in run.judged_arms if arm.on_curve]
+    points = [_point(run.evidence, arm, seed) for arm in arms]
+    return tuple(sorted(points, key=lambda point: point.concurrency))
 
 
-def _point(record: Record, arm: Arm, seed: int) -> CurvePoint:
-    baseline = record.evidence.of("baseline", arm.name)
-    candidate = record.evidence.of("candidate", arm.name)
-    pairs = [
+def speed_pairs(evidence: Evidence, arm: Arm) -> list[SpeedPair]:
+    """Both answers to every turn that both paths answered in `arm`."""
+    baseline = evidence.of("baseline", arm.name)
+    return [
         SpeedPair(*turn, baseline[turn].response, exchange.response)
-        for turn, exchange in candidate.items()
+        for turn, exchange in evidence.of("candidate", arm.name).items()
         if turn in baseline
     ]
+
+
+def _point(evidence: Evidence, arm: Arm, seed: int) -> CurvePoint:
+    baseline = evidence.of("baseline", arm.name)
+    candidate = evidence.of("candidate", arm.name)
     return CurvePoint(
         arm.name,
         arm.concurrency,
         mean_in_flight([(e.sent_at, e.ended_at) for e in baseline.values()]),
         mean_in_flight([(e.sent_at, e.ended_at) for e in candidate.values()]),
-        compare_speed(pairs, seed),
+        compare_speed(speed_pairs(evidence, arm), seed),
     )
 
 
-def arm_notes(record: Record, curve: tuple[CurvePoint, ...]) -> list[str]:
+def arm_notes(run: Gathered, facts: RunFacts, curve: tuple[CurvePoint, ...]) -> list[str]:
     """What a reader should know of the arms' answers and loads."""
-    evidence = record.evidence
-    notes = [*record.notes, *stray_notes(evidence), *irregular_notes(evidence)]
-    for arm in record.judged_arms:
-        notes += load_notes(record, arm) if arm.on_curve else []
-        notes += _preemption(record, arm) if arm.small_kv else []
-    if record.further:
+    evidence = run.evidence
+    notes = [*facts.notes, *stray_notes(evidence), *irregular_notes(evidence)]
+    for arm in run.judged_arms:
+        notes += load_notes(run, facts, arm) if arm.on_curve else []
+        notes += _preemption(evidence, arm) if arm.small_kv else []
+    if run.further:
         notes += [note for point in curve if (note := half_empty(point)) is not None]
     return notes
 
 
-def _preemption(record: Record, arm: Arm) -> list[str]:
+def _preemption(evidence: Evidence, arm: Arm) -> list[str]:
     """How often the small cache made turns preempt each other; without, the arm shows nothing."""
-    counted = preempted(record.evidence.samples.get(("candidate", arm.name), []))
+    counted = preempted(evidence.samples.get(("candidate", arm.name), []))
     if counted:
         return [f"arm {arm.name}: the candidate preempted turns {counted:,.0f} times"]
     known = "no turn was preempted" if counted == 0 else "preemptions are not known"

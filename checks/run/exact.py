@@ -9,16 +9,15 @@ from checks.bounds import ControlResult
 from checks.controls.acceptance import judge_acceptance_control
 from checks.controls.pairs import judge_pair_controls
 from checks.controls.rechunk import judge_rechunk_control
-from checks.controls.swap import SwapPlan, judge_swap
+from checks.controls.swap import judge_swap
 from checks.controls.unchanged import judge_unchanged
 from checks.exact.judge import judge_pair
-from checks.findings import Finding, NotJudged
-from checks.greedy.judge import GreedyJudgement
-from checks.greedy.turn import GreedyTurn
+from checks.findings import GREEDY_DIVERGENCE, NEAR_TIE_FORK, Finding, NotJudged
 from checks.pair import Pair
 from checks.policy import Policy
+from checks.run.evidence import Gathered
 from checks.run.pairs import LivePair
-from traces.journal.score import Score
+from traces.journal.arm import MAIN
 
 LONGEST_DRAFT = 3
 """k of the re-chunking control: what its parser gets wrong shows from one drafted token on."""
@@ -59,21 +58,19 @@ def exact_checks(pair: Pair) -> list[Finding | NotJudged]:
 
 
 def judge_controls(
-    plans: Sequence[SwapPlan],
-    turns: Sequence[GreedyTurn],
-    judgement: GreedyJudgement,
+    run: Gathered,
     pairs: Sequence[LivePair],
-    scores: Mapping[str, Score],
     rows: Sequence[ProfileRow],
     policy: Policy,
     seed: int,
 ) -> tuple[ControlResult, ...]:
     """Planted faults that must be caught, and the unchanged copy in which nothing may fire."""
-    named = [("/".join(live.turn), live.pair) for live in pairs if live.arm == "main"]
-    swaps = [judge_swap(plan, turns, scores, policy, seed) for plan in plans]
+    named = [("/".join(live.turn), live.pair) for live in pairs if live.arm == MAIN]
+    turns, scores = run.main.turns, run.answers.scores
+    swaps = [judge_swap(plan, turns, scores, policy, seed) for plan in run.swaps]
     planted = judge_pair_controls(named, exact_checks, seed)
     acceptance = judge_acceptance_control(rows)
     outputs = [pair.candidate.stream for _, pair in named if pair.candidate.stream is not None]
     rechunked = judge_rechunk_control(outputs, LONGEST_DRAFT, seed)
-    same = judge_unchanged(turns, judgement, named, exact_checks, policy, seed)
+    same = judge_unchanged(turns, run.main.greedy, named, exact_checks, policy, seed)
     return (*swaps, *planted, rechunked, acceptance, same)

@@ -1,13 +1,15 @@
-"""Records of journals that no judgement reads: they are counted, and told with their place.
+"""Notes on what a judgement does not read, or reads though the protocol has it otherwise.
 
 run/candidate-main-0.jsonl.zst, record 17, and 2 more of them: path 'candidat' is neither …
+the candidate sent 12 answers in which call arguments came as an object
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterator
 from itertools import groupby
 
 from checks.excerpt import printable
-from draftgate.config.config import OWN_ARMS
+from traces.journal.arm import further_arm_of
 from traces.journal.exchange import PATHS, Evidence
 
 
@@ -32,10 +34,21 @@ def _note(journal: str, found: list[tuple[int, str]]) -> str:
 def lone_arm_notes(evidence: Evidence, judged: Collection[str]) -> Iterator[str]:
     """One line per arm that is none of the gate's own and was replayed on one path alone."""
     for (path, arm), exchanges in evidence.arms.items():
-        name = arm.removesuffix("-aa")
-        if name not in OWN_ARMS and name not in judged and "rerun" not in name:
+        name = further_arm_of(arm)
+        if name is not None and name not in judged:
             turns = len(exchanges)
             yield (
                 f"arm {name[:60]!r}: {turns} turns of the {path}, which the other path lacks, so "
                 "nothing judges them"
             )
+
+
+def irregular_notes(evidence: Evidence) -> list[str]:
+    """One line per path and irregularity: a stricter client than draftgate may stumble there."""
+    seen = Counter(
+        (exchange.key.path, text) for exchange in evidence for text in exchange.response.irregular
+    )
+    return [
+        f"the {path} sent {count} answers in which {text}"
+        for (path, text), count in sorted(seen.items())
+    ]

@@ -12,23 +12,16 @@ import numpy as np
 
 from checks.acceptance.steps import Steps
 from checks.pair import Message, Neighbour, Pair, message_of_response, pair_of_responses
-from checks.tokens.text_fork import near_tie_in_text
-from traces.journal.exchange import Evidence, Exchange, TurnId
+from checks.run.evidence import ServerFacts
 from checks.run.reading import Reading
+from checks.tokens.text_fork import near_tie_in_text
+from traces.journal.arm import MAIN, PLAIN, REPEAT
+from traces.journal.exchange import Evidence, Exchange, TurnId
 from traces.wire.response import Response
 from traces.wire.tokens import UNKNOWN, Tokens
 
 NO_ANSWER = 599
 """Stands for the status of a turn that never got one, so that it is judged as refused."""
-
-
-@dataclass(frozen=True, slots=True)
-class ServerFacts:
-    """What pairs need to know of the servers: EOS strings, KV block size, context length."""
-
-    eos: tuple[str, ...] = ()
-    block_size: int | None = None
-    max_model_len: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +38,7 @@ def main_pairs(
     readings: Mapping[TurnId, Reading],
     server: ServerFacts,
     hard_bound: float,
-    arm: str = "main",
+    arm: str = MAIN,
 ) -> Iterator[LivePair]:
     """The judged arms; stalls are left to the plain arm, whose stream is the users'."""
     baseline = evidence.of("baseline", arm)
@@ -82,15 +75,15 @@ def plain_pairs(evidence: Evidence, server: ServerFacts, hard_bound: float) -> I
     baseline against itself, gave the same tokens, and where neither text leaves theirs at a near
     tie: else rounding may explain a difference.
     """
-    baseline = evidence.of("baseline", "plain")
+    baseline = evidence.of("baseline", PLAIN)
     gap = gap_p99(list(baseline.values()))
     texts = _token_texts(evidence)
-    for turn, exchange in evidence.of("candidate", "plain").items():
+    for turn, exchange in evidence.of("candidate", PLAIN).items():
         if turn not in baseline:
             continue
         yield LivePair(
             turn,
-            "plain",
+            PLAIN,
             pair_of_responses(
                 exchange.request,
                 _answered(baseline[turn]),
@@ -142,14 +135,14 @@ def _comparable(
     """Whether only a fault, and no near tie, can make the plain texts of a turn differ."""
     arms = [
         evidence.of(path, arm).get(turn)
-        for path, arm in (("candidate", "main"), ("baseline", "main"), ("baseline", "aa"))
+        for path, arm in (("candidate", MAIN), ("baseline", MAIN), ("baseline", REPEAT))
     ]
     responses = [exchange.response for exchange in arms if exchange is not None]
     ids = {response.token_ids for response in responses}
     if len(ids) != 1 or None in ids:
         return False
     plain = [
-        message_of_response(evidence.of(path, "plain")[turn].response)
+        message_of_response(evidence.of(path, PLAIN)[turn].response)
         for path in ("candidate", "baseline")
     ]
     judged = _said(message_of_response(evidence.of("baseline")[turn].response))

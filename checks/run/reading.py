@@ -7,7 +7,8 @@ from checks.acceptance.ngram_steps import Propose, align
 from checks.acceptance.positions import DraftPositions, join
 from checks.acceptance.steps import Steps, Unaligned
 from checks.request import is_greedy
-from traces.journal.exchange import Exchange
+from checks.run.evidence import RunFacts
+from checks.vllm.ngram import ngram_proposer
 from traces.boundaries import (
     TokenLabels,
     known_family,
@@ -16,6 +17,7 @@ from traces.boundaries import (
     token_labels,
     token_starts,
 )
+from traces.journal.exchange import Evidence, Exchange, TurnId
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,15 @@ def read_exchange(
             cached=None if usage.cached is None else usage.cached > 0,
         )
     return Reading(exchange, texts, labels, steps, positions)
+
+
+def readings_of(evidence: Evidence, arm: str, facts: RunFacts) -> dict[TurnId, Reading]:
+    """The candidate's captures of an arm, read closely."""
+    templates, propose = facts.templates, ngram_proposer(facts.drafting)
+    return {
+        turn: read_exchange(exchange, facts.family, facts.drafting, templates.get(turn[0]), propose)
+        for turn, exchange in evidence.of("candidate", arm).items()
+    }
 
 
 def _labels(texts: tuple[str, ...], family: str, exchange: Exchange) -> TokenLabels | None:

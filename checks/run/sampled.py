@@ -9,12 +9,13 @@ from collections.abc import Mapping
 
 from checks.acceptance.steps import Steps
 from checks.request import is_greedy
+from checks.run.evidence import Answers
+from checks.run.reading import Reading
+from checks.run.turns import score_request
 from checks.sampled.distribution import TopLists
 from checks.sampled.sampling import obstacles
 from checks.sampled.turn import SampledTurn, listed_tokens
 from traces.journal.exchange import Evidence, Exchange, TurnId
-from checks.run.reading import Reading
-from checks.run.turns import Answers, score_request
 from traces.journal.score import ScoreRequest
 
 LISTED = 20

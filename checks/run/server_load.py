@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from checks.findings import Finding
 from checks.run.arm_bounds import of_arm
+from checks.run.evidence import Gathered, RunFacts
 from checks.servers.server_counters import judge_counters, other_traffic
 from checks.servers.speed import saturation
-from draftgate.run.arms import Arm
+from traces.journal.arm import Arm
 from traces.journal.exchange import Exchange
-from draftgate.run.record import Record
 from traces.journal.path_facts import PathFacts
 from traces.journal.server_sample import ServerSample
 from traces.journal.vllm_flags import parse_flags
@@ -18,13 +18,13 @@ UNCOUNTED = ("--data-parallel-size", "--api-server-count", "--disable-log-stats"
 are none."""
 
 
-def counter_findings(record: Record) -> list[Finding]:
+def counter_findings(run: Gathered, facts: RunFacts) -> list[Finding]:
     """METRIC_SUM of every arm on launched servers that was taken in one go."""
-    most = max(arm.concurrency for arm in (*record.judged_arms, *record.perturbed_arms))
+    most = max(a.concurrency for a in (*run.judged_arms, *run.perturbed_arms(facts.arms)))
     found = []
-    for (path, arm), samples in record.evidence.samples.items():
-        exchanges = list(record.evidence.of(path, arm).values())
-        if not _alone(record.facts.get(path, ())) or not _whole(exchanges, samples):
+    for (path, arm), samples in run.evidence.samples.items():
+        exchanges = list(run.evidence.of(path, arm).values())
+        if not _alone(facts.servers.get(path, ())) or not _whole(exchanges, samples):
             continue
         responses = [exchange.response for exchange in exchanges]
         findings = judge_counters(path, arm, samples, responses, most)
@@ -32,14 +32,14 @@ def counter_findings(record: Record) -> list[Finding]:
     return found
 
 
-def load_notes(record: Record, arm: Arm) -> list[str]:
+def load_notes(run: Gathered, facts: RunFacts, arm: Arm) -> list[str]:
     """What a reader of an arm's times should know: other clients' traffic, a saturated client."""
-    evidence = record.evidence
+    evidence = run.evidence
     notes = []
     for path in ("baseline", "candidate"):
         exchanges = list(evidence.of(path, arm.name).values())
         samples = evidence.samples.get((path, arm.name), [])
-        if not _launched(record.facts.get(path, ())) and _whole(exchanges, samples):
+        if not _launched(facts.servers.get(path, ())) and _whole(exchanges, samples):
             responses = [exchange.response for exchange in exchanges]
             notes.append(other_traffic(path, arm.name, samples, responses, arm.concurrency))
     slow = saturation([e.response for e in evidence.of("baseline", arm.name).values()])

@@ -7,13 +7,13 @@ from checks.acceptance.profile_sums import ProfileSums
 from checks.calls.behaviour import PairedOutcome
 from checks.findings import Finding
 from checks.greedy.turn import measure_turn
+from checks.run.evidence import Gathered, RunFacts
 from checks.slices.acceptance import BySession, SliceAcceptance, compare_slices
 from checks.slices.judge import SliceJudgement, judge_slices
 from checks.slices.slices import Slice, TurnId, turns_by_slice
-from traces.journal.exchange import Exchange
-from draftgate.run.record import Record
 from traces.bands import band_of
-from traces.session.session import Session
+from traces.journal.exchange import Evidence, Exchange
+from traces.session.facts import SessionFacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,34 +25,34 @@ class Slices:
 
 
 def judge_run_slices(
-    record: Record,
+    run: Gathered,
+    facts: RunFacts,
     sums: ProfileSums,
     outcomes: Sequence[PairedOutcome],
     findings: Sequence[Finding],
 ) -> Slices:
     """The slices of the main arm. `findings` are those of the whole run."""
-    config, greedy = record.config, record.greedy
-    assert greedy is not None
-    named = {turn: frozenset(names) for turn, names in _named(record)}
-    slices = turns_by_slice(named, config.policy.exceedance_sessions)
+    policy, seed = facts.policy, facts.seed
+    named = {turn: frozenset(names) for turn, names in _named(run.evidence, facts)}
+    slices = turns_by_slice(named, policy.exceedance_sessions)
     judged = judge_slices(
         slices,
-        [measure_turn(turn) for turn in record.greedy_turns],
-        greedy,
+        [measure_turn(turn) for turn in run.main.turns],
+        run.main.greedy,
         outcomes,
         findings,
-        config.policy,
-        config.run.seed,
+        policy,
+        seed,
     )
     profiled = dict(_profiles(slices, sums.by_session()))
     whole = sums.by_session().get(("all", "all"), {})
-    return Slices(tuple(judged), compare_slices(profiled, whole, seed=config.run.seed))
+    return Slices(tuple(judged), compare_slices(profiled, whole, seed=seed))
 
 
-def _named(record: Record) -> Iterator[tuple[TurnId, list[Slice]]]:
-    sessions = {planned.session.session_id: planned.session for planned in record.plan.sessions}
-    baseline = record.evidence.of("baseline")
-    for turn, exchange in record.evidence.of("candidate").items():
+def _named(evidence: Evidence, facts: RunFacts) -> Iterator[tuple[TurnId, list[Slice]]]:
+    sessions = {session.session: session for session in facts.sessions}
+    baseline = evidence.of("baseline")
+    for turn, exchange in evidence.of("candidate").items():
         session = sessions.get(turn[0])
         yield (
             turn,
@@ -63,8 +63,8 @@ def _named(record: Record) -> Iterator[tuple[TurnId, list[Slice]]]:
         )
 
 
-def _of_session(session: Session) -> Iterator[Slice]:
-    yield "template", session.system.name
+def _of_session(session: SessionFacts) -> Iterator[Slice]:
+    yield "template", session.template
     for name, value in session.tags.items():
         yield "tag", f"{name}={value}"
 

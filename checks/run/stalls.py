@@ -12,17 +12,17 @@ from dataclasses import replace
 
 from checks.exact.stream import longest_gap, stall_bound
 from checks.findings import CHUNK_STALL, ERROR, WARNING, Finding
-from checks.tokens.recurrence import Recurrence
-from draftgate.config.config import Config
-from draftgate.run.arms import PLAIN, plain_arm
-from traces.journal.exchange import Evidence, TurnId
+from checks.run.evidence import RunFacts
 from checks.run.pairs import gap_p99
+from checks.tokens.recurrence import Recurrence
+from traces.journal.arm import PLAIN
+from traces.journal.exchange import Evidence, TurnId
 
 
-def stalled_turns(config: Config, evidence: Evidence) -> list[TurnId]:
+def stalled_turns(facts: RunFacts, evidence: Evidence) -> list[TurnId]:
     """Turns that stalled as users send them; none where the policy makes no error of that."""
     bound = _bound(evidence)
-    if bound is None or config.policy.severity.get(CHUNK_STALL, ERROR) != ERROR:
+    if bound is None or facts.policy.severity.get(CHUNK_STALL, ERROR) != ERROR:
         return []
     return [
         turn
@@ -31,12 +31,14 @@ def stalled_turns(config: Config, evidence: Evidence) -> list[TurnId]:
     ]
 
 
-def stalls_judged(config: Config, evidence: Evidence, findings: Sequence[Finding]) -> list[Finding]:
+def stalls_judged(
+    facts: RunFacts, evidence: Evidence, findings: Sequence[Finding]
+) -> list[Finding]:
     """The findings, stalls among them with how often they came back. A severity that the policy
     names stays."""
     bound = _bound(evidence)
-    again = {} if bound is None else _recurrences(config, evidence, bound)
-    named = CHUNK_STALL in config.policy.severity
+    again = {} if bound is None else _recurrences(facts, evidence, bound)
+    named = CHUNK_STALL in facts.policy.severity
     return [_told(finding, again, named) for finding in findings]
 
 
@@ -45,9 +47,9 @@ def _bound(evidence: Evidence) -> float | None:
     return None if p99 is None else stall_bound(p99)
 
 
-def _recurrences(config: Config, evidence: Evidence, bound: float) -> dict[TurnId, Recurrence]:
+def _recurrences(facts: RunFacts, evidence: Evidence, bound: float) -> dict[TurnId, Recurrence]:
     gaps: dict[TurnId, list[float]] = {}
-    for name in plain_arm(config).rerun_names:
+    for name in facts.plain.rerun_names:
         for turn, exchange in evidence.of("candidate", name).items():
             gaps.setdefault(turn, []).append(longest_gap(exchange.response)[0])
     return {

@@ -1,36 +1,32 @@
-"""Greedy turns of a run, filled with whatever scores there are so far."""
+"""Greedy turns of a run, filled with whatever scores there are so far; and what is to be scored.
 
-from dataclasses import dataclass, field
+Up to the first divergence the baseline's own stream already scores the candidate, for free. From
+there on the candidate's tokens are teacher-forced, and so are at least as many of the baseline's
+own tokens, from turns drawn at random.
+"""
+
+from collections.abc import Iterable, Sequence
 
 from checks.greedy.turn import GreedyTurn
 from checks.request import is_greedy, processes_logits
+from checks.run.evidence import Answers
+from checks.stats.sessions import hash_order
 from checks.tokens.forks import first_divergence
 from checks.tokens.scored import Scored, scored_of
-from traces.journal.exchange import Evidence, Exchange, TurnId
-from traces.journal.score import Score, ScoreRequest
-from traces.wire.response import Response, Token
-
-
-@dataclass(slots=True)
-class Answers:
-    """What the baseline was asked beside the arms: teacher-forced scores by request digest, and
-    its own next token by (turn, output index)."""
-
-    scores: dict[str, Score] = field(default_factory=dict)
-    own_tokens: dict[TurnId, dict[int, Token]] = field(default_factory=dict)
+from traces.journal.arm import Arm
+from traces.journal.exchange import Evidence, Exchange
+from traces.journal.score import ScoreRequest
+from traces.wire.response import Response
 
 
 def greedy_turns(
-    evidence: Evidence,
-    answers: Answers,
-    *,
-    processed_logprobs: bool,
-    arm: str = "main",
-    repeat: str = "aa",
+    evidence: Evidence, answers: Answers, arm: Arm, *, processed_logprobs: bool
 ) -> list[GreedyTurn]:
     """Every turn at temperature 0 that both paths were sent in `arm`."""
-    baseline, repeats = evidence.of("baseline", arm), evidence.of("baseline", repeat)
-    verified = evidence.of("baseline", "verify") if arm == "main" else {}
+    baseline = evidence.of("baseline", arm.name)
+    repeats = evidence.of("baseline", arm.repeat_name)
+    verify = arm.verify_name
+    verified = {} if verify is None else evidence.of("baseline", verify)
     return [
         _turn(
             exchange,
@@ -40,7 +36,7 @@ def greedy_turns(
             answers,
             processed_logprobs,
         )
-        for turn, exchange in evidence.of("candidate", arm).items()
+        for turn, exchange in evidence.of("candidate", arm.name).items()
         if turn in baseline and is_greedy(exchange.request)
     ]
 
@@ -94,3 +90,36 @@ def _scored(response: Response, start: int, answers: Answers) -> Scored | None:
     request = score_request(response, start)
     score = None if request is None else answers.scores.get(request.digest)
     return None if score is None else scored_of(score, response.token_ids or (), start)
+
+
+LEAST_NOISE_TOKENS = 2000
+"""Read again even where nothing diverged: planted faults need a floor of the same shape."""
+
+
+def scoring_requests(turns: Sequence[GreedyTurn], seed: int) -> list[ScoreRequest]:
+    """Every diverged tail, then the baseline's own outputs until there are as many tokens.
+
+    Turns with processed logits are left out: prompt logprobs are always raw.
+    """
+    usable = [turn for turn in turns if not turn.processing]
+    tails = []
+    for turn in usable:
+        for response in (turn.candidate, turn.verify):
+            start = None if response is None else fork_index(response, turn.baseline)
+            if response is not None and start is not None:
+                tails.append(score_request(response, start))
+    requests = [request for request in tails if request is not None]
+    wanted = max(LEAST_NOISE_TOKENS, sum(len(r.continuation) for r in requests))
+    return [*requests, *_sample(usable, wanted, seed)]
+
+
+def _sample(turns: Sequence[GreedyTurn], tokens: int, seed: int) -> Iterable[ScoreRequest]:
+    """Whole baseline outputs, in an order drawn by `seed`, until they hold `tokens` tokens."""
+    named = {f"{turn.session}/{turn.turn}": turn for turn in turns}
+    for name in hash_order(named, seed):
+        if tokens <= 0:
+            return
+        request = score_request(named[name].baseline, 0)
+        if request is not None:
+            tokens -= len(request.continuation)
+            yield request

@@ -6,7 +6,6 @@ ids ─▶ cut as they were sent           the result the client got?  else `che
 """
 
 import json
-import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -19,11 +18,9 @@ from checks.splits.fitness import FIT, MODEL, fitness
 from checks.splits.judge import judge_splits
 from checks.splits.markup import CallToWrite
 from checks.splits.parse_result import ParseResult
+from checks.splits.served import ServedParsers, ended_by_token, served_cut, served_result
 from checks.splits.work import split_work
-from traces.journal.exchange import Exchange, TurnId
-from checks.splits.served import ended_by_token, served_cut, served_result
-from draftgate.run.served_parsers import ServedParsers
-from checks.vllm.split_run import SplitCases, VariantOutput
+from checks.stats.sessions import hash_order
 from checks.vllm.split_run import (
     CUT,
     FAULTY,
@@ -34,9 +31,11 @@ from checks.vllm.split_run import (
     OTHER,
     TOO_LONG,
     UNFINISHED,
+    SplitCases,
     SplitRun,
+    VariantOutput,
 )
-from traces.journal.served_parsers import ServedParsers
+from traces.journal.exchange import Exchange, TurnId
 from traces.wire.response import Response
 
 if TYPE_CHECKING:
@@ -115,8 +114,9 @@ class Cutter:
                 self.run.outputs[TOO_LONG] += 1
             else:
                 usable.append((turn, exchange))
-        random.Random(self.seed).shuffle(usable)
-        return sorted(usable, key=lambda item: not _marked(item[1]))
+        place = hash_order(("/".join(turn) for turn, _ in usable), self.seed)
+        order = {name: number for number, name in enumerate(place)}
+        return sorted(usable, key=lambda item: (not _marked(item[1]), order["/".join(item[0])]))
 
     def _try(self, turn: TurnId, exchange: Exchange) -> None:
         """Cut one output, if it is what the client got and fit to be cut."""

@@ -1,12 +1,17 @@
 """What the cuts of a run's outputs showed, and how much was tried."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from checks import findings as f
-from checks.bounds import ControlResult
+from checks.cases.redaction import Redact
+from checks.control_result import ControlResult
 from checks.findings import Finding, NotJudged
-from checks.vllm.split_run import SplitCases
+from checks.splits.served import ServedParsers
+from traces.cases.case import Case
+from traces.journal.exchange import TurnId
 
 MOST_TOKENS = 2000
 """Longer outputs are not cut."""
@@ -24,6 +29,42 @@ REASONS = {
     LEFT_OUT: "beyond what is cut in one run",
 }
 """Why an output was not cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class VariantOutput:
+    """An output with its markup, and the request it answers."""
+
+    text: str
+    request: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class SplitCases:
+    """Makes the case of a finding; `largest` is the most tokens one step sends."""
+
+    outputs: Mapping[TurnId, VariantOutput] = field(default_factory=dict)
+    served: ServedParsers = field(default_factory=ServedParsers)
+    largest: int = 1
+    seed: int = 0
+
+    def case_of(self, finding: Finding, redact: Redact) -> Case | None:
+        """The smallest case that shows `finding`; `None` where none does without the prompt."""
+        output = self.outputs.get((finding.session or "", finding.turn or ""))
+        if output is None:
+            return None
+        from checks.vllm.cases import case_of_variant
+
+        return case_of_variant(
+            finding,
+            output.text,
+            output.request,
+            (self.served.tool, self.served.reasoning),
+            (self.served.tokenizer,),
+            self.largest,
+            self.seed,
+            redact,
+        )
 
 
 @dataclass(slots=True)

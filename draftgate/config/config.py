@@ -31,12 +31,10 @@ from checks.policy import Policy
 from draftgate.config.json_fit import unfit_for_json
 from replay.sending.url import server_root
 from traces.errors import ConfigError
+from traces.journal.arm import is_own_name
 from traces.session.perturbation import PERTURBATIONS
 
 A_WEEK_S = 7 * 24 * 3600.0
-
-OWN_ARMS = frozenset({"main", "aa", "plain", "verify", "candidate", "baseline"})
-"""Names that the gate's own arms and comparisons have."""
 
 
 class Mendable(ValueError):
@@ -94,7 +92,7 @@ class ArmSection(ConfigTable):
     @field_validator("name")
     @classmethod
     def _is_free(cls, name: str) -> str:
-        if name in OWN_ARMS or name.endswith("-aa") or "rerun" in name:
+        if is_own_name(name):
             raise ValueError(f"an arm of the gate itself is called {name}; take another name")
         return name
 

@@ -3,9 +3,9 @@
 import json
 from pathlib import Path
 
+from checks.splits.served import ended_by_token
 from draftgate.parsers.input import ParserInput
 from draftgate.parsers.recorded_outputs import recorded_outputs
-from checks.splits.served import ended_by_token
 from traces.cases.case import read_case
 from traces.errors import InputError
 from traces.journal.journal import JournalReader

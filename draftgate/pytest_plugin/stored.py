@@ -5,16 +5,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from checks.run.notes import stray_notes
 from draftgate.pytest_plugin.naming import slug, unique
 from draftgate.pytest_plugin.recorded import some, turns_of
 from draftgate.pytest_plugin.settings import Settings
 from draftgate.pytest_plugin.source import Unavailable
-from traces.journal.exchange import Evidence, Exchange, add_journal
 from draftgate.run.folder import RunFolder
-from checks.run.notes import stray_notes
+from draftgate.run.journals import add_journal
 from draftgate.testing.answer import Answer
 from draftgate.testing.recorded_turn import RecordedTurn
 from traces.errors import InputError
+from traces.journal.exchange import Evidence, Exchange
 
 if TYPE_CHECKING:
     from draftgate.run.outcome import GateOutcome

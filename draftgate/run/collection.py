@@ -11,25 +11,28 @@ from another's prefix cache, and while it runs the servers' metrics are sampled.
 import asyncio
 import random
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
+from checks.run.reruns import in_flight_beside
 from draftgate.config.config import Config
 from draftgate.progress import Reporter
-from draftgate.run.arms import PLAIN, Arm, further_arms, plain_arm
+from draftgate.run.arms import choose_sessions, further_arms
 from draftgate.run.folder import RunFolder
 from draftgate.run.paths import OpenPath
-from replay.facts.facts import gather_facts
-from replay.facts.sampler import MetricsSampler
-from replay.launch.gpu import GpuReader
-from replay.sending.arm import ArmPlan, ArmResult, run_arm
-from replay.sending.endpoint import Endpoint
-from replay.sending.fit import Fitted, fit_turns
-from replay.sending.job import Job, SessionJobs
-from replay.sending.request import gate_request, plain_request
+from replay.arm import ArmPlan, ArmResult, run_arm
+from replay.endpoint import Endpoint
+from replay.facts import gather_facts
+from replay.fit import Fitted, fit_turns
+from replay.gpu import GpuReader
+from replay.job import Job, SessionJobs
+from replay.request import gate_request, plain_request
+from replay.sampler import MetricsSampler
+from traces.journal.arm import MAIN, PLAIN, REPEAT, Arm
+from traces.journal.exchange import Evidence, TurnId
 from traces.journal.path_facts import PathFacts
 from traces.session.perturbation import perturb
 
-ARMS_OF = {"candidate": ("main", "plain"), "baseline": ("main", "aa", "plain")}
+ARMS_OF = {"candidate": (MAIN, PLAIN), "baseline": (MAIN, REPEAT, PLAIN)}
 """The arms that every run has of each path, in the order they run."""
 
 WARM_UP = ({"role": "user", "content": "Count to three."},)
@@ -45,7 +48,7 @@ class Collector:
         self.reporter = reporter
         self.results: dict[tuple[str, str], ArmResult] = {}
         self.arms = further_arms(config)
-        self.plain_names = {PLAIN, *plain_arm(config).rerun_names}
+        self.plain_names = {PLAIN, *Arm(PLAIN, config.run.concurrency).rerun_names}
         self.gpu = GpuReader()
 
     def facts(self, path: OpenPath) -> list[PathFacts]:
@@ -106,12 +109,12 @@ class Collector:
         asyncio.run(send())
 
     def run_path(
-        self, path: OpenPath, chats: Sequence[SessionJobs], limits: dict[tuple[str, str], int]
+        self, path: OpenPath, chats: Sequence[SessionJobs], limits: Mapping[TurnId, int]
     ) -> None:
         """Every arm of a path. `limits` holds the `max_tokens` of each turn that fits."""
         self.warm_up(path)
         for arm in ARMS_OF[path.name]:
-            chosen = self.plain_sessions(chats) if arm == "plain" else chats
+            chosen = self.plain_sessions(chats) if arm == PLAIN else chats
             if chosen:
                 self.run_arm(path, arm, chosen, limits, self.config.run.concurrency)
         for further in self.arms:
@@ -123,14 +126,49 @@ class Collector:
         path: OpenPath,
         arm: Arm,
         chats: Sequence[SessionJobs],
-        limits: dict[tuple[str, str], int],
+        limits: Mapping[TurnId, int],
     ) -> None:
         """A further arm, and on the baseline its repeat."""
         fitting = [[j for j in session if (j.session, j.turn) in limits] for session in chats]
-        drawn = arm.choose(fitting, self.config.run.seed)
+        drawn = self.sessions_of(arm, fitting)
         chosen = [[_perturbed(job, arm) for job in session] for session in drawn]
         for name in arm.names_on(path.name):
             self.run_arm(path, name, chosen, limits, arm.concurrency, prefix_cache=arm.prefix_cache)
+
+    def sessions_of(self, arm: Arm, chats: Sequence[SessionJobs]) -> list[SessionJobs]:
+        """What an arm replays of `chats`, drawn by the run's seed."""
+        return choose_sessions(arm, chats, self.config.run.seed)
+
+    def run_again(
+        self,
+        path: OpenPath,
+        chats: Sequence[SessionJobs],
+        limits: Mapping[TurnId, int],
+        evidence: Evidence,
+        suspicious: Mapping[Arm, Sequence[TurnId]],
+    ) -> None:
+        """Send suspicious turns again, three times, into journals of their own.
+
+        At the arm's concurrency they have the company they had: without the turns that were in
+        flight beside them, a few suspects would run as good as alone.
+        """
+        for arm, turns in suspicious.items():
+            company = in_flight_beside(evidence.of("candidate", arm.name), turns)
+            *together, alone = arm.rerun_names
+            for name in (*together, alone):
+                wanted = set(turns) if name == alone else set(turns) | company
+                again: list[SessionJobs] = [
+                    [job for job in session if (job.session, job.turn) in wanted]
+                    for session in chats
+                ]
+                self.run_arm(
+                    path,
+                    name,
+                    [session for session in again if session],
+                    limits,
+                    1 if name == alone else arm.concurrency,
+                    prefix_cache=arm.prefix_cache,
+                )
 
     def plain_sessions(self, chats: Sequence[SessionJobs]) -> list[SessionJobs]:
         """The share of the sessions that is also replayed as users send them; seeded."""
@@ -145,7 +183,7 @@ class Collector:
         path: OpenPath,
         arm: str,
         chats: Sequence[SessionJobs],
-        limits: dict[tuple[str, str], int],
+        limits: Mapping[TurnId, int],
         concurrency: int,
         *,
         prefix_cache: bool = True,
@@ -193,7 +231,7 @@ class Collector:
         path: OpenPath,
         arm: str,
         job: Job,
-        limits: dict[tuple[str, str], int],
+        limits: Mapping[TurnId, int],
         prefix_cache: bool,
     ) -> Job:
         plain = arm in self.plain_names

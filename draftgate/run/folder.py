@@ -12,11 +12,14 @@
 """
 
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from traces.errors import InputError
+from traces.errors import InputError, Interrupted, OutputError
+from traces.journal.frames import FrameReader
 from traces.journal.journal import journal_path
 from traces.output import writing
 
@@ -93,3 +96,23 @@ class RunFolder:
     @property
     def report(self) -> Path:
         return self.root / "report.html"
+
+
+@contextmanager
+def resumable(folder: RunFolder) -> Iterator[None]:
+    """Turn a KeyboardInterrupt into an `Interrupted` that says what is kept of the run; say of a
+    full disk how to go on.
+
+    It is the outermost context of a run, so that launched servers have been ended before.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        kept = sum(1 for journal in folder.journals() for _ in FrameReader(journal))
+        raise Interrupted(
+            f"{kept} answers are kept in {folder.root}",
+            f"the same command with --resume {folder.run} goes on, and sends none of them again",
+        ) from None
+    except OutputError as error:
+        resume = f"the same command with --resume {folder.run} goes on"
+        raise OutputError(str(error), f"{error.fix}; then {resume}") from None

@@ -8,39 +8,32 @@ The candidate runs first and the baseline last, because the baseline also scores
 neither path's timing suffers from the other's load.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from checks.controls.swap import plan_hard_swap, plan_soft_swaps
-from checks.greedy.judge import judge_greedy
+from checks.run.evidence import Answers, Gathered, RunFacts
+from checks.run.reruns import suspicious_turns
 from draftgate.config.config import Config
 from draftgate.progress import Reporter
 from draftgate.run.collection import Collector
 from draftgate.run.conclusion import conclude
-from traces.journal.exchange import PATHS
-from draftgate.run.fitting import fit_record
-from draftgate.run.folder import RunFolder
-from draftgate.run.further import judge_arm
-from draftgate.run.interruption import resumable
-from draftgate.run.target import settle_noise_tails
+from draftgate.run.folder import RunFolder, resumable
+from draftgate.run.journals import read_evidence
 from draftgate.run.outcome import GateOutcome
+from draftgate.run.own_servers import measure_verify_floor, run_small_kv, wants_verify_floor
 from draftgate.run.paths import OpenPath, check_reachable, open_paths
-from draftgate.run.plan import Plan, make_plan
-from draftgate.run.questions import Questioner, scorer_method
-from draftgate.run.record import Record
-from draftgate.run.reference import reference_rows
-from draftgate.run.reruns import run_again, suspicious_turns
+from draftgate.run.plan import Fitting, Plan, make_plan
+from draftgate.run.questions import Questioner, judge_arm, judge_main, scorer_method
 from draftgate.run.run_file import changes_since, write_facts, write_run
-from checks.run.sampled import LISTED, sampled_requests
-from draftgate.run.scoring import scoring_requests
-from checks.run.setup import read_drafter_configs
-from draftgate.run.own_servers import run_small_kv
-from draftgate.run.stored import stored_outcome
-from draftgate.run.verify_floor import measure_verify_floor, wants_verify_floor
+from draftgate.run.stored import reference_rows, stored_outcome
+from draftgate.run.target import Settled, read_drafter_configs, run_facts, settle_noise_tails
 from reports.store.store import Store
 from traces.counted import counted
+from traces.journal.exchange import PATHS
+from traces.journal.path_facts import PathFacts
 
 
 def run_gate(config: Config, reporter: Reporter, resume: str | None = None) -> GateOutcome:
@@ -77,40 +70,47 @@ def _run(
     reporter: Reporter,
 ) -> GateOutcome:
     Store.open(Path(config.run.db), write=True).close()  # before hours are spent
-    write_run(folder, config, plan, started, {}, {})
+    write_run(folder, config, plan, started, Fitting())
     collector = Collector(config, folder, reporter)
-    record = Record(
-        config=config,
-        plan=plan,
-        folder=folder,
-        started=started,
-        reference=reference_rows(config),
-        arms=collector.arms,
-        notes=notes,
-    )
-    if config.server.model:
-        settle_noise_tails(record)
-    if wants_verify_floor(record.config, collector.gpu):
-        measure_verify_floor(collector, record, reporter)
-    with _paths(record, reporter) as opener:
-        _run_candidate(opener, collector, plan, record)
+    reference = reference_rows(config)
+    settled = settle_noise_tails(config, {}) if config.server.model else Settled(config)
+    fitting: Fitting | None = None
+    of_floor: tuple[str, ...] = ()
+    if wants_verify_floor(settled.config, collector.gpu):
+        fitting, of_floor = measure_verify_floor(settled.config, collector, plan)
+    with _paths(config, folder, reporter) as opener:
+        with opener.open("candidate") as candidate:
+            servers: dict[str, Sequence[PathFacts]] = {"candidate": collector.facts(candidate)}
+            late = settle_noise_tails(settled.config, servers)
+            config = late.config
+            fitting = fitting or Fitting.of(collector.fit(candidate, plan.jobs))
+            write_run(folder, config, plan, started, fitting)
+            collector.run_path(candidate, plan.jobs, fitting.limits)
         with opener.open("baseline") as baseline:
-            record.facts["baseline"] = collector.facts(baseline)
-            write_facts(folder, record.facts)
-            collector.run_path(baseline, plan.jobs, record.limits)
-            record.drafter = read_drafter_configs(config)
-            method = scorer_method(config, record.facts["baseline"])
-            _ask(record, Questioner(baseline, folder, reporter, method), reporter)
-        suspicious = suspicious_turns(record)
+            servers["baseline"] = collector.facts(baseline)
+            write_facts(folder, servers)
+            collector.run_path(baseline, plan.jobs, fitting.limits)
+            facts = replace(
+                run_facts(config, folder.run, servers, collector.arms),
+                drafter=read_drafter_configs(config),
+                reference=reference,
+                sessions=plan.facts,
+                limits=fitting.limits,
+                too_long=fitting.too_long,
+                unread=sum(plan.unread.values()),
+                notes=(*notes, *settled.notes, *of_floor, *late.notes),
+                unverified=(*settled.unverified, *late.unverified),
+            )
+            run = _ask(baseline, facts, collector)
+        suspicious = suspicious_turns(run, facts)
         if suspicious:
             with opener.open("candidate") as candidate:
-                run_again(collector, candidate, record, suspicious)
+                collector.run_again(candidate, plan.jobs, facts.limits, run.evidence, suspicious)
     for arm in collector.arms:
         if arm.small_kv:
-            run_small_kv(arm, collector, record, reporter)
-    record.read()
-    record.ended = datetime.now(UTC)
-    return conclude(record, reporter)
+            run, facts = run_small_kv(arm, collector, plan, run, facts)
+    run = replace(run, evidence=read_evidence(folder, facts.arms))
+    return conclude(run, facts, config, folder, (started, datetime.now(UTC)), reporter)
 
 
 def _folder(config: Config, resume: str | None) -> RunFolder:
@@ -118,66 +118,39 @@ def _folder(config: Config, resume: str | None) -> RunFolder:
     return RunFolder.new(output) if resume is None else RunFolder.existing(output, resume)
 
 
-def _run_candidate(opener: "_Opener", collector: Collector, plan: Plan, record: Record) -> None:
-    with opener.open("candidate") as candidate:
-        record.facts["candidate"] = collector.facts(candidate)
-        settle_noise_tails(record)
-        fit_record(collector, record, candidate)
-        write_run(
-            record.folder, record.config, plan, record.started, record.limits, record.too_long
-        )
-        collector.run_path(candidate, plan.jobs, record.limits)
-
-
-def _ask(record: Record, questioner: Questioner, reporter: Reporter) -> None:
+def _ask(baseline: OpenPath, facts: RunFacts, collector: Collector) -> Gathered:
     """Everything the baseline must be asked before its server is given up."""
-    seed, policy = record.config.run.seed, record.config.policy
-    record.read()
-    answers = record.answers
-    turns = record.turns()
-    questioner.score(scoring_requests(turns, seed), answers, "scoring")
-    wide = sampled_requests(record.evidence)
-    questioner.score(wide, answers, "scoring sampled turns", width=LISTED)
-    turns = record.turns()
-    judged = judge_greedy(turns, policy, seed)
-    if judged.suspects:
-        suspects = counted(len(judged.suspects), "token")
-        reporter.note(f"baseline: asking about {suspects} above the hard bound")
-        questioner.ask_suspects(turns, judged.suspects, answers)
-        turns = record.turns()
-        judged = judge_greedy(turns, policy, seed)
-    record.swaps = (plan_hard_swap(turns, judged), plan_soft_swaps(turns, judged, policy, seed))
-    requests = [request for plan in record.swaps for request in plan.to_score]
-    questioner.score(requests, answers, "scoring planted faults")
-    record.greedy_turns, record.greedy = turns, judged
-    for arm in record.arms:
+    method = scorer_method(collector.config, facts.servers["baseline"])
+    questioner = Questioner(baseline, collector.folder, collector.reporter, method)
+    run = judge_main(read_evidence(collector.folder, facts.arms), facts, Answers(), questioner)
+    for arm in facts.arms:
         if arm.paired and not arm.small_kv:
-            judge_arm(record, arm, questioner)
+            judged = judge_arm(run, facts, arm, questioner)
+            run = replace(run, further=(*run.further, judged))
+    return run
 
 
 class _Opener:
     """Opens paths one at a time, or hands out those that are kept up until the end."""
 
-    def __init__(self, record: Record, reporter: Reporter) -> None:
-        self.record, self.reporter = record, reporter
-        self.kept: dict[str, OpenPath] = {}
+    def __init__(
+        self, config: Config, folder: RunFolder, reporter: Reporter, kept: dict[str, OpenPath]
+    ) -> None:
+        self.config, self.folder, self.reporter, self.kept = config, folder, reporter, kept
 
     @contextmanager
     def open(self, name: str) -> Iterator[OpenPath]:
         if name in self.kept:
             yield self.kept[name]
             return
-        record = self.record
-        with open_paths(record.config, [name], record.folder, self.reporter) as paths:
+        with open_paths(self.config, [name], self.folder, self.reporter) as paths:
             yield paths[name]
 
 
 @contextmanager
-def _paths(record: Record, reporter: Reporter) -> Iterator[_Opener]:
-    opener = _Opener(record, reporter)
-    if record.config.run.order == "in-turn":
-        yield opener
+def _paths(config: Config, folder: RunFolder, reporter: Reporter) -> Iterator[_Opener]:
+    if config.run.order == "in-turn":
+        yield _Opener(config, folder, reporter, {})
         return
-    with open_paths(record.config, PATHS, record.folder, reporter) as paths:
-        opener.kept = paths
-        yield opener
+    with open_paths(config, PATHS, folder, reporter) as paths:
+        yield _Opener(config, folder, reporter, paths)

@@ -1,32 +1,34 @@
 """Judging journals without a server: the same judgement, with the evidence that is on file."""
 
 from collections import Counter
-from collections.abc import Sequence
-from datetime import UTC, datetime
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from itertools import accumulate
 from pathlib import Path
 
-from checks.controls.swap import plan_hard_swap, plan_soft_swaps
 from checks.findings import ERROR
-from checks.greedy.judge import judge_greedy
-from draftgate.config.config import OWN_ARMS, Config
-from draftgate.config.file import read_config
-from draftgate.run.arms import Arm, further_arms
-from draftgate.run.conclusion import counts_of
-from traces.journal.exchange import Evidence, add_journal, add_samples, most_in_flight
-from draftgate.run.folder import RunFolder
-from draftgate.run.further import judge_arm
+from checks.run.evidence import Answers, RunFacts
 from checks.run.judge import judge
-from draftgate.run.target import settle_noise_tails
-from draftgate.run.outcome import GateOutcome
-from draftgate.run.plan import Plan
-from draftgate.run.record import Record
-from draftgate.run.run_file import RunFile, begun_config, read_facts, read_run
-from checks.run.sampled import LISTED
 from checks.run.notes import lone_arm_notes
+from checks.run.sampled import LISTED
+from draftgate.config.config import Config
+from draftgate.config.file import read_config
+from draftgate.run.arms import further_arms
+from draftgate.run.conclusion import counts_of
+from draftgate.run.folder import RunFolder
+from draftgate.run.journals import add_journal, add_samples
+from draftgate.run.outcome import GateOutcome
+from draftgate.run.plan import Fitting
+from draftgate.run.questions import judge_arm, judge_main
+from draftgate.run.run_file import RunFile, begun_config, begun_fitting, read_facts, read_run
+from draftgate.run.target import Servers, run_facts, settle_noise_tails
 from replay.score_file import read_scores
 from traces.errors import InputError
+from traces.journal.arm import OWN_NAMES, Arm
+from traces.journal.exchange import PATHS, Evidence, Exchange
 from traces.journal.frames import FrameReader
 from traces.journal.path_facts import PathFacts
+from traces.journal.score import Score
 
 
 def judge_journals(files: Sequence[Path], config_file: Path | None) -> GateOutcome:
@@ -38,43 +40,55 @@ def judge_journals(files: Sequence[Path], config_file: Path | None) -> GateOutco
     evidence = _evidence(files)
     folder = RunFolder(files[0].resolve().parent)
     begun = _begun(files, evidence)
-    config = _config(config_file, begun)
-    now = datetime.now(UTC)
-    record = Record(config=config, plan=Plan(()), folder=folder, started=now, ended=now)
-    record.evidence = evidence
-    record.facts = {path: [PathFacts(path, "journal")] for path in ("baseline", "candidate")}
-    if begun is not None:
-        _know_the_run(record, begun)
-    for scores in sorted({RunFolder(file.resolve().parent).scores for file in files}):
-        if scores.exists():
-            record.answers.scores |= (
-                read_scores(scores, "decode")
-                | read_scores(scores)
-                | read_scores(scores, width=LISTED)
-            )
-    settle_noise_tails(record)
-    seed, policy = config.run.seed, record.config.policy
-    record.greedy_turns = record.turns()
-    record.greedy = judge_greedy(record.greedy_turns, policy, seed)
-    record.swaps = (
-        plan_hard_swap(record.greedy_turns, record.greedy),
-        plan_soft_swaps(record.greedy_turns, record.greedy, policy, seed),
-    )
-    record.arms = _further(config, evidence)
-    for arm in record.arms:
+    facts = _facts(_config(config_file, begun), folder, begun, evidence)
+    run = judge_main(evidence, facts, Answers(scores=_scores(files)))
+    for arm in facts.arms:
         if arm.paired:
-            judge_arm(record, arm)
-    conclusion = judge(record)
+            run = replace(run, further=(*run.further, judge_arm(run, facts, arm)))
+    conclusion = judge(run, facts)
     return GateOutcome(
         run=folder.run,
         verdict=conclusion.verdict,
         codes=Counter(f.code for f in conclusion.findings if f.severity == ERROR),
-        counts=counts_of(record, conclusion),
+        counts=counts_of(run, facts, conclusion),
         store=None,
         report=None,
         folder=folder.root,
-        notes=(*conclusion.notes, *lone_arm_notes(evidence, {arm.name for arm in record.arms})),
+        notes=(*conclusion.notes, *lone_arm_notes(evidence, {arm.name for arm in facts.arms})),
     )
+
+
+def _facts(
+    config: Config, folder: RunFolder, begun: RunFile | None, evidence: Evidence
+) -> RunFacts:
+    """What was planned, and what the servers said, where that is on file."""
+    servers: Servers = {path: [PathFacts(path, "journal")] for path in PATHS}
+    fitting = Fitting()
+    if begun is not None:
+        fitting = begun_fitting(begun)
+        on_file = read_facts(folder)
+        servers = on_file if set(PATHS) <= on_file.keys() else servers
+    settled = settle_noise_tails(config, servers)
+    return replace(
+        run_facts(settled.config, folder.run, servers, _further(config, evidence)),
+        limits=fitting.limits,
+        too_long=fitting.too_long,
+        notes=settled.notes,
+        unverified=settled.unverified,
+    )
+
+
+def _scores(files: Sequence[Path]) -> dict[str, Score]:
+    """The scores that lie beside the journals."""
+    found: dict[str, Score] = {}
+    for scores in sorted({RunFolder(file.resolve().parent).scores for file in files}):
+        if scores.exists():
+            found |= (
+                read_scores(scores, "decode")
+                | read_scores(scores)
+                | read_scores(scores, width=LISTED)
+            )
+    return found
 
 
 def _begun(files: Sequence[Path], evidence: Evidence) -> RunFile | None:
@@ -85,15 +99,6 @@ def _begun(files: Sequence[Path], evidence: Evidence) -> RunFile | None:
     if begun is None or begun.run not in {exchange.key.run for exchange in evidence}:
         return None
     return begun
-
-
-def _know_the_run(record: Record, begun: RunFile) -> None:
-    """What was planned, and what the servers said, where that is on file."""
-    record.limits = {(session, turn): limit for session, turn, limit in begun.limits}
-    record.too_long = {(session, turn): reason for session, turn, reason in begun.too_long}
-    facts = read_facts(record.folder)
-    if {"baseline", "candidate"} <= facts.keys():
-        record.facts = dict(facts)
 
 
 def torn_tails(files: Sequence[Path]) -> list[tuple[Path, int]]:
@@ -121,13 +126,20 @@ def _further(config: Config, evidence: Evidence) -> tuple[Arm, ...]:
     """The further arms that both paths replayed, and those with other prompts, which only a
     configuration tells; what it does not tell of one is read off its captures."""
     known = {arm.name: arm for arm in further_arms(config)}
-    ours = {arm for path, arm in evidence.arms if path == "candidate"}
-    both = ours & {arm for path, arm in evidence.arms if path == "baseline"}
-    alone = {name for name in ours if name in known and not known[name].paired}
+    sent = {arm for path, arm in evidence.arms if path == "candidate"}
+    both = sent & {arm for path, arm in evidence.arms if path == "baseline"}
+    alone = {name for name in sent if name in known and not known[name].paired}
     return tuple(
         known.get(name) or Arm(name, most_in_flight(evidence.of("candidate", name).values()))
-        for name in sorted((both | alone) - OWN_ARMS)
+        for name in sorted((both | alone) - OWN_NAMES)
     )
+
+
+def most_in_flight(exchanges: Collection[Exchange]) -> int:
+    """Most requests that were in flight at the same time."""
+    ends = [(e.ended_at, -1) for e in exchanges]
+    events = sorted([*ends, *((e.sent_at, 1) for e in exchanges)])
+    return max(accumulate(step for _, step in events), default=1)
 
 
 def _evidence(files: Sequence[Path]) -> Evidence:
@@ -147,7 +159,7 @@ def _evidence(files: Sequence[Path]) -> Evidence:
     for held in named.values():
         for key, exchanges in held.arms.items():
             evidence.arms.setdefault(key, {}).update(exchanges)
-        evidence.strays += held.strays
+        evidence.strays.extend(held.strays)
     owned = set(evidence.arms)
     for folder in sorted({file.parent for file in named}):
         for file in sorted(folder.glob("*-*-*.jsonl.zst")):
@@ -155,7 +167,7 @@ def _evidence(files: Sequence[Path]) -> Evidence:
                 continue
             beside = Evidence()
             add_journal(beside, file)
-            evidence.strays += beside.strays
+            evidence.strays.extend(beside.strays)
             for key, exchanges in beside.arms.items():
                 if key not in owned and folder in homes.get(key[0], {folder}):
                     evidence.arms.setdefault(key, {}).update(exchanges)

@@ -1,54 +1,70 @@
-"""An arm on servers with room for little more than its longest turn, so that turns preempt others.
+"""Arms on servers of their own: with a small KV cache, and the noise floor in verify shape.
 
-Both servers are launched for it, one after the other, as the run's own but for the size of their
-KV cache; the baseline of the pair also scores.
+small-kv    room for little more than its longest turn, so that turns preempt each other; both
+            servers are launched, one after the other, and the baseline of the pair also scores
+verify      the baseline's model with every draft rejected by decree; it runs first, before either
+            path is up, so that one model at a time is enough; its captures become the noise of
+            decode shape in the main arm
 """
 
-from draftgate.progress import Reporter
-from draftgate.run.arms import Arm
+from collections.abc import Mapping
+from dataclasses import replace
+
+from checks.run.evidence import Gathered, RunFacts
+from checks.run.reruns import diverged_turns
+from draftgate.config.config import Config
 from draftgate.run.collection import Collector
-from traces.journal.exchange import Evidence, TurnId
-from draftgate.run.further import judge_arm
+from draftgate.run.journals import read_evidence
 from draftgate.run.paths import open_paths
-from draftgate.run.questions import Questioner, scorer_method
-from draftgate.run.record import Record
-from draftgate.run.reruns import run_again, suspicious_turns
-from replay.launch.command import ServerSpec
-from replay.launch.small_kv import with_small_kv
-from replay.sending.fit import SCORER_ROOM
+from draftgate.run.plan import Fitting, Plan
+from draftgate.run.questions import Questioner, judge_arm, scorer_method
+from replay.command import ServerSpec
+from replay.fit import SCORER_ROOM
+from replay.gpu import GpuReader
+from replay.small_kv import with_small_kv
+from replay.verify_shape import in_verify_shape
+from traces.errors import ServerError
+from traces.journal.arm import VERIFY, Arm
+from traces.journal.exchange import Evidence, TurnId
 
 
-def run_small_kv(arm: Arm, collector: Collector, record: Record, reporter: Reporter) -> None:
+def run_small_kv(
+    arm: Arm, collector: Collector, plan: Plan, run: Gathered, facts: RunFacts
+) -> tuple[Gathered, RunFacts]:
     """Replay and judge `arm` on both paths; what keeps it from running becomes a note."""
-    lengths = turn_lengths(record.evidence, record.limits)
-    chats = [[j for j in jobs if (j.session, j.turn) in lengths] for jobs in record.plan.jobs]
-    chosen = arm.choose(chats, record.config.run.seed)
-    block = (record.facts["candidate"][0].cache or {}).get("block_size", "")
+    config, folder, reporter = collector.config, collector.folder, collector.reporter
+    lengths = turn_lengths(run.evidence, facts.limits)
+    chats = [[j for j in jobs if (j.session, j.turn) in lengths] for jobs in plan.jobs]
+    chosen = collector.sessions_of(arm, chats)
+    block = (facts.servers["candidate"][0].cache or {}).get("block_size", "")
     if not chosen or not block.isdecimal():
         why = "no turn was answered" if not chosen else "the server does not tell its block size"
-        record.notes.append(f"arm {arm.name} did not run: {why}")
-        return
+        return run, replace(facts, notes=(*facts.notes, f"arm {arm.name} did not run: {why}"))
     longest = max(lengths[job.session, job.turn] for jobs in chosen for job in jobs) + SCORER_ROOM
 
     def small(spec: ServerSpec) -> ServerSpec:
         return with_small_kv(spec, longest, int(block))
 
-    config, folder = record.config, record.folder
-    for name in ("candidate", "baseline"):
-        with open_paths(config, [name], folder, reporter, small) as paths:
-            collector.warm_up(paths[name])
-            collector.run_further(paths[name], arm, chats, record.limits)
-            if name == "baseline":
-                record.read()
-                method = scorer_method(config, record.facts[name])
-                judge_arm(record, arm, Questioner(paths[name], folder, reporter, method))
-    suspicious = {a: t for a, t in suspicious_turns(record, small_kv=True).items() if a == arm}
+    with open_paths(config, ["candidate"], folder, reporter, small) as paths:
+        collector.warm_up(paths["candidate"])
+        collector.run_further(paths["candidate"], arm, chats, facts.limits)
+    with open_paths(config, ["baseline"], folder, reporter, small) as paths:
+        collector.warm_up(paths["baseline"])
+        collector.run_further(paths["baseline"], arm, chats, facts.limits)
+        run = replace(run, evidence=read_evidence(folder, facts.arms))
+        method = scorer_method(config, facts.servers["baseline"])
+        questioner = Questioner(paths["baseline"], folder, reporter, method)
+        run = replace(run, further=(*run.further, judge_arm(run, facts, arm, questioner)))
+    suspicious = diverged_turns(run.further[-1:])
     if suspicious:
         with open_paths(config, ["candidate"], folder, reporter, small) as paths:
-            run_again(collector, paths["candidate"], record, suspicious)
+            collector.run_again(
+                paths["candidate"], plan.jobs, facts.limits, run.evidence, suspicious
+            )
+    return run, facts
 
 
-def turn_lengths(evidence: Evidence, limits: dict[TurnId, int]) -> dict[TurnId, int]:
+def turn_lengths(evidence: Evidence, limits: Mapping[TurnId, int]) -> dict[TurnId, int]:
     """Most tokens (prompt and output) of each turn that the candidate's server counted."""
     found = {}
     for turn, exchange in evidence.of("candidate").items():
@@ -56,3 +72,36 @@ def turn_lengths(evidence: Evidence, limits: dict[TurnId, int]) -> dict[TurnId, 
         if usage is not None and usage.prompt is not None and turn in limits:
             found[turn] = usage.prompt + limits[turn]
     return found
+
+
+def wants_verify_floor(config: Config, gpu: GpuReader) -> bool:
+    """Whether to measure it: ``on``, or ``auto`` for heavy tails, launched paths and a GPU."""
+    if config.run.verify_floor != "auto":
+        return config.run.verify_floor == "on"
+    return config.policy.noise_tails == "heavy" and config.launched and gpu.read() is not None
+
+
+def measure_verify_floor(
+    config: Config, collector: Collector, plan: Plan
+) -> tuple[Fitting | None, tuple[str, ...]]:
+    """Replay the greedy turns in verify shape; the answer is which turns fit, and notes.
+
+    A server that cannot do so ends the run where `run.verify_floor` is ``on``; under ``auto`` it
+    becomes a note, and heavy tails stay what they are without it.
+    """
+    fitting = None
+    try:
+        opened = open_paths(
+            config, ["candidate"], collector.folder, collector.reporter, in_verify_shape
+        )
+        with opened as paths:
+            floor = replace(paths["candidate"], name="baseline")
+            fitting = Fitting.of(collector.fit(floor, plan.jobs))
+            collector.warm_up(floor)
+            collector.run_arm(floor, VERIFY, plan.jobs, fitting.limits, config.run.concurrency)
+    except ServerError as error:
+        if config.run.verify_floor == "on":
+            raise
+        said = str(error).splitlines()[0]
+        return fitting, (f"the noise floor in verify shape was not measured: {said}",)
+    return fitting, ()

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 
 from draftgate.config.config import CandidateSection, Config, PathSection
 from draftgate.progress import Advance, Reporter
-from traces.journal.exchange import PATHS
 from draftgate.run.folder import RunFolder
 from replay.facts.model_list import ROUTE, first_model
 from replay.launch.command import ServerSpec
@@ -17,6 +16,7 @@ from replay.launch.cpus import cpu_shares
 from replay.launch.server import Server, Waiting
 from replay.sending.endpoint import Endpoint
 from traces.errors import ConfigError, ServerError
+from traces.journal.exchange import PATHS
 
 
 @dataclass(frozen=True, slots=True)

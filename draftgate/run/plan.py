@@ -4,15 +4,17 @@ A turn that cannot be replayed is kept with its reason; nothing is left out sile
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 
 from draftgate.config.config import Config
-from replay.sending.job import Job
+from replay.fit import Fitted
+from replay.job import Job
 from traces.errors import InputError
 from traces.importing.importer import ImportedFile, import_files
+from traces.journal.exchange import TurnId
+from traces.session.facts import SessionFacts, facts_of
 from traces.session.render import chat_request
 from traces.session.session import Session
 from traces.session.turn import Turn
@@ -29,7 +31,7 @@ class PlannedSession:
     skipped: dict[str, str]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Plan:
     """All sessions of a run. `unread` counts source rows that could not be used, by reason."""
 
@@ -46,18 +48,34 @@ class Plan:
         """Turns that will be sent."""
         return sum(len(planned.jobs) for planned in self.sessions)
 
-    def template_of(self, session: str) -> str | None:
-        """Name of the prompt template of a session."""
-        return self._templates.get(session)
-
-    @cached_property
-    def _templates(self) -> dict[str, str]:
-        return {p.session.session_id: p.session.system.name for p in self.sessions}
+    @property
+    def facts(self) -> tuple[SessionFacts, ...]:
+        """What judgement and rows need of each session."""
+        return tuple(facts_of(p.session, p.skipped) for p in self.sessions)
 
     @property
     def skipped(self) -> Counter[str]:
         """Turns left out, by reason."""
         return Counter(r for planned in self.sessions for r in planned.skipped.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Fitting:
+    """`limits` holds the `max_tokens` of every turn that fits the servers' context, `too_long` the
+    reason of each that does not."""
+
+    limits: Mapping[TurnId, int] = field(default_factory=dict)
+    too_long: Mapping[TurnId, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, fitted: Fitted) -> "Fitting":
+        """What was measured."""
+        limits = {
+            (job.session, job.turn): int(job.request["max_tokens"])
+            for session in fitted.sessions
+            for job in session
+        }
+        return cls(limits, fitted.skipped)
 
 
 def make_plan(config: Config) -> Plan:

@@ -5,24 +5,34 @@
    the same (prefill) shape.
 3. Suspects: its own next token after the candidate's tokens before a token above the hard bound.
 4. The changed tails of planted controls.
+
+Without a questioner only the scores on file are used, and no suspect is asked about.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from checks.greedy.judge import Suspect
+from checks.controls.swap import plan_hard_swap, plan_soft_swaps
+from checks.greedy.judge import judge_greedy
+from checks.greedy.judgement import GreedyJudgement, Suspect
 from checks.greedy.turn import GreedyTurn
+from checks.run.evidence import Answers, Gathered, JudgedTurns, RunFacts
+from checks.run.sampled import LISTED, sampled_requests
+from checks.run.turns import greedy_turns, scoring_requests
 from draftgate.config.config import Config
 from draftgate.progress import Reporter
 from draftgate.run.folder import RunFolder
 from draftgate.run.paths import OpenPath
-from checks.run.turns import Answers
 from replay.next_token import next_tokens
 from replay.scorer import ScorerPlan, score_all
 from replay.scorer_plan import Method
+from traces.counted import counted
+from traces.journal.arm import Arm
+from traces.journal.exchange import Evidence, TurnId
 from traces.journal.path_facts import PathFacts
-from traces.journal.score import ScoreRequest
+from traces.journal.score import Score, ScoreRequest
+from traces.wire.response import Token
 
 
 def scorer_method(config: Config, facts: Sequence[PathFacts]) -> Method:
@@ -35,7 +45,7 @@ def scorer_method(config: Config, facts: Sequence[PathFacts]) -> Method:
 
 
 class Questioner:
-    """Asks an open baseline and keeps the answers."""
+    """Asks an open baseline."""
 
     def __init__(
         self,
@@ -56,17 +66,17 @@ class Questioner:
         self.reporter = reporter
 
     def score(
-        self, requests: Sequence[ScoreRequest], answers: Answers, title: str, width: int = 1
-    ) -> None:
+        self, requests: Sequence[ScoreRequest], title: str, width: int = 1
+    ) -> Mapping[str, Score]:
         """Teacher-force `requests`; what is in the run's score file is not asked again.
 
         `width` is how many of the best tokens are listed at every place. Lockstep lists one; what
         needs more stays unanswered under it.
         """
         if not requests or (width > 1 and self.plan.method == "lockstep"):
-            return
+            return {}
         with self.reporter.step(f"baseline: {title}", len(requests)) as advance:
-            answers.scores |= asyncio.run(
+            return asyncio.run(
                 score_all(
                     replace(self.plan, width=width),
                     requests,
@@ -76,9 +86,9 @@ class Questioner:
                 )
             )
 
-    def ask_suspects(
-        self, turns: Sequence[GreedyTurn], suspects: Sequence[Suspect], answers: Answers
-    ) -> None:
+    def own_tokens(
+        self, turns: Sequence[GreedyTurn], suspects: Sequence[Suspect]
+    ) -> Mapping[TurnId, Mapping[int, Token]]:
         """The baseline's own token at every suspect's prefix."""
         by_name = {(turn.session, turn.turn): turn for turn in turns}
         prefixes = []
@@ -87,8 +97,73 @@ class Questioner:
             prompt = (*(response.prompt_token_ids or ()), *(response.token_ids or ()))
             length = len(response.prompt_token_ids or ()) + suspect.index
             prefixes.append(prompt[:length])
+        own: dict[TurnId, dict[int, Token]] = {}
         found = asyncio.run(next_tokens(self.plan, prefixes))
         for suspect, token in zip(suspects, found, strict=True):
             if token is not None:
-                own = answers.own_tokens.setdefault((suspect.session, suspect.turn), {})
-                own[suspect.index] = token
+                own.setdefault((suspect.session, suspect.turn), {})[suspect.index] = token
+        return own
+
+
+def judge_main(
+    evidence: Evidence, facts: RunFacts, answers: Answers, questioner: Questioner | None = None
+) -> Gathered:
+    """The greedy turns of the main arm, scored and judged, and the planted tokens."""
+    if questioner is not None:
+        turns = _turns(evidence, facts, facts.main, answers)
+        requests = scoring_requests(turns, facts.seed)
+        answers = _with_scores(answers, questioner.score(requests, "scoring"))
+        wide = questioner.score(sampled_requests(evidence), "scoring sampled turns", width=LISTED)
+        answers = _with_scores(answers, wide)
+    turns, judged = _judge(evidence, facts, facts.main, answers)
+    if questioner is not None and judged.suspects:
+        suspects = counted(len(judged.suspects), "token")
+        questioner.reporter.note(f"baseline: asking about {suspects} above the hard bound")
+        answers = replace(answers, own_tokens=questioner.own_tokens(turns, judged.suspects))
+        turns, judged = _judge(evidence, facts, facts.main, answers)
+    swaps = (
+        plan_hard_swap(turns, judged),
+        plan_soft_swaps(turns, judged, facts.policy, facts.seed),
+    )
+    if questioner is not None:
+        planted = [request for plan in swaps for request in plan.to_score]
+        answers = _with_scores(answers, questioner.score(planted, "scoring planted faults"))
+    return Gathered(evidence, answers, JudgedTurns(facts.main, turns, judged), swaps=swaps)
+
+
+def judge_arm(
+    run: Gathered, facts: RunFacts, arm: Arm, questioner: Questioner | None = None
+) -> JudgedTurns:
+    """The greedy turns of a further arm, scored and judged.
+
+    The tokens of an arm are compared with the baseline's in the same arm; the baseline's noise in
+    the main arm is known besides (`checks.greedy.judge`).
+    """
+    answers, beside = Answers(scores=run.answers.scores), run.main.turns
+    if questioner is not None:
+        requests = scoring_requests(_turns(run.evidence, facts, arm, answers), facts.seed)
+        answers = _with_scores(answers, questioner.score(requests, f"scoring ({arm.name})"))
+    turns, judged = _judge(run.evidence, facts, arm, answers, beside)
+    if questioner is not None and judged.suspects:
+        answers = replace(answers, own_tokens=questioner.own_tokens(turns, judged.suspects))
+        turns, judged = _judge(run.evidence, facts, arm, answers, beside)
+    return JudgedTurns(arm, turns, judged)
+
+
+def _turns(evidence: Evidence, facts: RunFacts, arm: Arm, answers: Answers) -> list[GreedyTurn]:
+    return greedy_turns(evidence, answers, arm, processed_logprobs=facts.processed_logprobs)
+
+
+def _judge(
+    evidence: Evidence,
+    facts: RunFacts,
+    arm: Arm,
+    answers: Answers,
+    beside: Sequence[GreedyTurn] = (),
+) -> tuple[list[GreedyTurn], GreedyJudgement]:
+    turns = _turns(evidence, facts, arm, answers)
+    return turns, judge_greedy(turns, facts.policy, facts.seed, beside)
+
+
+def _with_scores(answers: Answers, scores: Mapping[str, Score]) -> Answers:
+    return replace(answers, scores={**answers.scores, **scores})

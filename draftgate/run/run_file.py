@@ -22,7 +22,7 @@ from msgspec import Struct, ValidationError, convert, to_builtins
 from draftgate.config.config import Config
 from draftgate.config.file import parse_config
 from draftgate.run.folder import RunFolder
-from draftgate.run.plan import Plan
+from draftgate.run.plan import Fitting, Plan
 from draftgate.version import VERSION
 from traces.errors import ConfigError, InputError
 from traces.journal.path_facts import PathFacts
@@ -68,8 +68,7 @@ def write_run(
     config: Config,
     plan: Plan,
     started: datetime,
-    limits: Mapping[tuple[str, str], int],
-    too_long: Mapping[tuple[str, str], str],
+    fitting: Fitting,
 ) -> None:
     """Write `run.json`, again where more is known."""
     file = RunFile(
@@ -79,8 +78,8 @@ def write_run(
         config=_shown(config),
         sessions=len(plan.sessions),
         turns=plan.turns,
-        limits=[(*turn, limit) for turn, limit in limits.items()],
-        too_long=[(*turn, reason) for turn, reason in too_long.items()],
+        limits=[(*turn, limit) for turn, limit in fitting.limits.items()],
+        too_long=[(*turn, reason) for turn, reason in fitting.too_long.items()],
     )
     _write(folder.plan, to_builtins(file))
 
@@ -100,6 +99,14 @@ def begun_config(begun: RunFile) -> Config:
         return parse_config({**begun.config, "server": server}, f"run {begun.run}, run.json")
     except ConfigError as error:
         raise ConfigError(str(error), "name a configuration with -c") from None
+
+
+def begun_fitting(begun: RunFile) -> Fitting:
+    """Which turns fitted the servers, as far as the run got to know."""
+    return Fitting(
+        limits={(session, turn): limit for session, turn, limit in begun.limits},
+        too_long={(session, turn): reason for session, turn, reason in begun.too_long},
+    )
 
 
 def write_facts(folder: RunFolder, facts: Mapping[str, Sequence[PathFacts]]) -> None:

@@ -7,10 +7,10 @@ from typing import Any
 from draftgate.config.config import Config
 from draftgate.progress import Reporter
 from draftgate.run.collection import Collector
-from draftgate.run.folder import RunFolder
-from draftgate.run.interruption import resumable
+from draftgate.run.folder import RunFolder, resumable
 from draftgate.run.paths import check_reachable, open_paths
-from draftgate.run.plan import Plan, make_plan
+from draftgate.run.plan import Fitting, Plan, make_plan
+from traces.journal.arm import MAIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,20 +51,15 @@ def _run(config: Config, name: str, plan: Plan, folder: RunFolder, reporter: Rep
     with open_paths(config, [name], folder, reporter) as paths:
         path = paths[name]
         collector.facts(path)
-        fitted = collector.fit(path, plan.jobs)
-        limits = {
-            (job.session, job.turn): int(job.request["max_tokens"])
-            for session in fitted.sessions
-            for job in session
-        }
+        fitting = Fitting.of(collector.fit(path, plan.jobs))
         collector.warm_up(path)
-        collector.run_arm(path, "main", plan.jobs, limits, config.run.concurrency)
-    result = collector.results[name, "main"]
+        collector.run_arm(path, MAIN, plan.jobs, fitting.limits, config.run.concurrency)
+    result = collector.results[name, MAIN]
     return Replayed(
         run=folder.run,
         path=name,
-        journal=folder.journal(name, "main"),
+        journal=folder.journal(name, MAIN),
         answered=result.sent + result.resumed,
         failed=result.failed,
-        too_long=len(fitted.skipped),
+        too_long=len(fitting.too_long),
     )

@@ -1,13 +1,16 @@
-"""A run that has ended already: its outcome from the store, and its report once more.
+"""What the store holds of earlier runs: the outcome of one that has ended, and the profile to
+compare with.
 
-So that a run that was killed after it was stored, and before its report was written, is mended by
-resuming it; nothing is sent or judged again.
+A run that was killed after it was stored, and before its report was written, gets its report by
+being resumed: its outcome is read, and nothing is sent or judged again.
 """
 
 import json
 from pathlib import Path
 
-from checks.bounds import Bound, ControlResult
+from checks.acceptance.profile_row import ProfileRow
+from checks.bounds import Bound
+from checks.control_result import ControlResult
 from checks.verdict import Verdict
 from draftgate.config.config import Config
 from draftgate.run.folder import RunFolder
@@ -15,6 +18,7 @@ from draftgate.run.outcome import GateOutcome
 from reports.formats.html import render_html
 from reports.store.store import Store
 from reports.store.summary import Row, Summary, read_summary
+from traces.errors import StoreError
 from traces.output import write_whole
 
 
@@ -67,3 +71,35 @@ def _bound(row: Row) -> Bound:
 def _control(row: Row) -> ControlResult:
     values = {name: row[name] for name in ControlResult.__slots__}
     return ControlResult(**values | {"fired": tuple(row["fired"])})
+
+
+LAST = "last"
+"""Stands for the newest run that passed."""
+
+
+def reference_rows(config: Config) -> list[ProfileRow]:
+    """The rows of the run that `[reference]` names; empty where it names none.
+
+    Raises StoreError where the store holds no such run.
+    """
+    name = config.reference.run
+    if not name:
+        return []
+    with Store.open(Path(config.run.db)) as store:
+        run = _last_passed(store) if name == LAST else store.resolve(name)
+        rows = store.rows(
+            "from v_profile where run = ? and path = 'candidate' and arm = 'main'", [run]
+        )
+    return [ProfileRow.from_mapping(row) for row in rows]
+
+
+def _last_passed(store: Store) -> str:
+    found = store.rows(
+        "select run from runs where verdict = 'pass' order by started_at desc, run desc limit 1"
+    )
+    if not found:
+        raise StoreError(
+            f"{store.path}: no run has passed yet, so there is no reference",
+            "take `reference.run` out for the first run",
+        )
+    return str(found[0]["run"])

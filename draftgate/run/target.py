@@ -1,14 +1,26 @@
-"""Settling `policy.noise_tails` by the target's own configuration, where it is at hand."""
+"""What the configuration, the servers and this machine know of the target and its drafter."""
 
 import importlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from checks.greedy.noise import heavy_tails
-from draftgate.run.record import Record
+from checks.acceptance.drafting import Drafting
+from checks.greedy.heavy_tails import heavy_tails
+from checks.run.evidence import RunFacts, ServerFacts
+from checks.splits.served import ServedParsers
+from draftgate.config.config import Config
+from draftgate.run.paths import server_spec
+from replay.drafter import read_drafter
+from traces.journal.arm import Arm
+from traces.journal.drafter_configs import DrafterConfigs
+from traces.journal.path_facts import PathFacts
 from traces.journal.vllm_flags import parse_flags
+
+Servers = Mapping[str, Sequence[PathFacts]]
+"""What every server of a path says of itself."""
 
 UNKNOWN = (
     "tails of the target's rounding noise: its config.json is not at hand, light ones are assumed; "
@@ -16,31 +28,37 @@ UNKNOWN = (
 )
 
 
-def settle_noise_tails(record: Record) -> None:
-    """Replace ``auto`` in the record's policy by ``light`` or ``heavy``, and say why."""
-    config = record.config
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A configuration whose `policy.noise_tails` is no longer ``auto``; and why it is so."""
+
+    config: Config
+    notes: tuple[str, ...] = ()
+    unverified: tuple[str, ...] = ()
+
+
+def settle_noise_tails(config: Config, servers: Servers) -> Settled:
+    """Replace ``auto`` by ``light`` or ``heavy``, by the target's own config if it is at hand."""
     if config.policy.noise_tails != "auto":
-        return
-    target = target_config(_model(record))
+        return Settled(config)
+    target = target_config(_model(config, servers))
     flags = parse_flags((*config.server.flags, *config.baseline.flags))
     reason = heavy_tails(target or {}, flags)
+    tails = "light" if reason is None else "heavy"
+    policy = config.policy.model_copy(update={"noise_tails": tails})
+    settled = config.model_copy(update={"policy": policy})
     if reason is not None:
-        record.notes.append(
-            f"the target is {reason}: its noise has heavy tails, so no single token condemns"
-        )
-    elif target is None:
-        record.unverified.append(UNKNOWN)
-    settled = {"noise_tails": "light" if reason is None else "heavy"}
-    policy = config.policy.model_copy(update=settled)
-    record.config = config.model_copy(update={"policy": policy})
+        note = f"the target is {reason}: its noise has heavy tails, so no single token condemns"
+        return Settled(settled, notes=(note,))
+    return Settled(settled, unverified=(UNKNOWN,) if target is None else ())
 
 
-def _model(record: Record) -> str:
+def _model(config: Config, servers: Servers) -> str:
     """Folder or name of the target: the configuration's, else what the baseline's server says."""
-    if record.config.server.model:
-        return record.config.server.model
-    facts = [*record.facts.get("baseline", ()), *record.facts.get("candidate", ())]
-    roots = [model.root for server in facts for model in server.models or () if model.root]
+    if config.server.model:
+        return config.server.model
+    said = [*servers.get("baseline", ()), *servers.get("candidate", ())]
+    roots = [model.root for server in said for model in server.models or () if model.root]
     return roots[0] if roots else ""
 
 
@@ -66,3 +84,81 @@ def _cached(model: str) -> Path | None:
     except (ImportError, ValueError):
         return None
     return Path(file) if isinstance(file, str) else None
+
+
+def read_drafter_configs(config: Config) -> DrafterConfigs:
+    """Both configs of a launched candidate's drafter; nothing is known of an attached one."""
+    return (
+        DrafterConfigs()
+        if config.candidate.urls
+        else read_drafter(server_spec(config, "candidate"))
+    )
+
+
+def server_facts(config: Config, servers: Servers) -> ServerFacts:
+    """What pairs need to know of the servers, as far as they say it."""
+    first = servers["candidate"][0]
+    model = first.models[0] if first.models else None
+    block = (first.cache or {}).get("block_size", "")
+    return ServerFacts(
+        eos=eos_strings(config.server.model),
+        block_size=int(block) if block.isdecimal() else None,
+        max_model_len=model.max_model_len if model else None,
+    )
+
+
+def markup_family(config: Config, servers: Servers) -> str:
+    """The parser the output's markup is written for; ``plain`` where none is known."""
+    command = servers["candidate"][0].command or ()
+    flag = parse_flags(command).get("--tool-call-parser", ())
+    return config.run.tool_parser or (flag[0] if flag else "plain")
+
+
+def eos_strings(model: str) -> tuple[str, ...]:
+    """EOS strings of a local model's tokenizer; empty for a model that is not a local folder."""
+    file = Path(model) / "tokenizer_config.json"
+    try:
+        settings: Any = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return ()
+    token = settings.get("eos_token") if isinstance(settings, dict) else None
+    text = token.get("content") if isinstance(token, dict) else token
+    return (text,) if isinstance(text, str) and text else ()
+
+
+def served_parsers(config: Config, servers: Servers) -> ServedParsers:
+    """What `[run]` names; else the flags of the launched candidate, or of `[server]`."""
+    first = servers["candidate"][0]
+    flags = parse_flags(first.command or (*config.server.flags, *config.candidate.flags))
+
+    def flag(name: str) -> str | None:
+        return next(iter(flags.get(name, ())), None)
+
+    root = first.models[0].root if first.models else None
+    local = root if root and Path(root).is_dir() else ""
+    return ServedParsers(
+        config.run.tool_parser or flag("--tool-call-parser"),
+        config.run.reasoning_parser or flag("--reasoning-parser"),
+        config.run.tokenizer or flag("--tokenizer") or config.server.model or local,
+        first.version,
+    )
+
+
+def run_facts(config: Config, run: str, servers: Servers, arms: tuple[Arm, ...]) -> RunFacts:
+    """What the configuration and both paths' servers say of a run."""
+    server = server_facts(config, servers)
+    drafter = config.candidate.speculative_config
+    return RunFacts(
+        run=run,
+        policy=config.policy,
+        seed=config.run.seed,
+        concurrency=config.run.concurrency,
+        servers=servers,
+        server=server,
+        drafting=Drafting.from_config(drafter, server.max_model_len),
+        family=markup_family(config, servers),
+        served=served_parsers(config, servers),
+        speculative_config=drafter,
+        drafter_known=bool(drafter.get("model") or config.candidate.urls),
+        arms=arms,
+    )

@@ -7,28 +7,14 @@ parsed, not necessarily applied: only acceptance shows that.
 
 import subprocess
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
 
 import orjson
 
-from replay.launch import drafter_script
-from replay.launch.command import ServerSpec, server_command, server_environment
+from replay import drafter_script
+from replay.command import ServerSpec, server_command, server_environment
+from traces.journal.drafter_configs import DrafterConfigs
 
 LAST_LINES = 5
-
-
-@dataclass(frozen=True, slots=True)
-class DrafterConfigs:
-    """Both configs, as nested mappings; both None for methods without a draft model.
-
-    `error` says why vLLM's parse could not be read; then nothing can be said of lost flags.
-    """
-
-    checkpoint: Mapping[str, Any] | None = None
-    effective: Mapping[str, Any] | None = None
-    error: str | None = None
 
 
 def read_drafter(spec: ServerSpec, timeout_s: float = 600.0) -> DrafterConfigs:

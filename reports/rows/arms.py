@@ -6,9 +6,9 @@ from typing import Any
 
 from checks.acceptance.template_shift import Shift
 from checks.servers.speed_curve import CurvePoint, curve_break_even
-from draftgate.run.arms import Arm
-from traces.journal.exchange import ArmKey, Evidence
 from reports.rows.judgement import speed_rows
+from traces.journal.arm import Arm
+from traces.journal.exchange import ArmKey, Evidence
 from traces.journal.server_sample import ServerSample
 
 

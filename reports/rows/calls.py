@@ -7,9 +7,9 @@ from checks.formats import json_values, schema
 from checks.formats.json_values import NotJson
 from checks.formats.schema import UnusableSchema
 from checks.request import tool_schemas
-from traces.journal.exchange import Exchange
 from reports.rows.exchanges import key_of
 from reports.rows.redacted import Redact
+from traces.journal.exchange import Exchange
 from traces.wire.response import ToolCall
 
 KINDS: tuple[tuple[type, str], ...] = (

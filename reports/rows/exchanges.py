@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 from checks.acceptance.steps import Steps, Unaligned
+from checks.run.reading import Reading
 from checks.servers.timing import Timing, timing_of
 from checks.tokens.argmax import TOLERANCE, below_best
 from checks.tokens.regret import SHAPES, Regrets
 from reports.rows.columns import Columns, Values
-from traces.journal.exchange import Exchange
-from checks.run.reading import Reading
 from reports.rows.redacted import Redact, redacted_texts
 from traces.boundaries.label import LABELS
 from traces.coded import NONE, Coded
+from traces.journal.exchange import Exchange
 from traces.partial import Partial
 from traces.wire.tokens import UNKNOWN, Tokens
 

@@ -8,14 +8,14 @@ from checks.bounds import Bound, ControlResult
 from checks.calls.outcomes import tool_pair
 from checks.findings import Finding
 from checks.greedy.turn import GreedyTurn
-from checks.greedy.turn_judgement import TurnJudgement
+from checks.run.reading import Reading
 from checks.servers.speed import SpeedEstimate
 from checks.stats.session_interval import Estimate
 from checks.tokens.forks import Fork, first_divergence
-from traces.journal.exchange import Evidence, TurnId
-from checks.run.reading import Reading
 from reports.rows.redacted import Redact
 from traces.boundaries.label import LABELS
+from traces.journal.arm import Arm
+from traces.journal.exchange import Evidence, TurnId
 
 
 def pair_rows(
@@ -24,11 +24,10 @@ def pair_rows(
     judged: Sequence[TurnJudgement],
     readings: Mapping[TurnId, Reading],
     evidence: Evidence,
-    arm: str = "main",
+    arm: Arm,
 ) -> Iterator[dict[str, Any]]:
     """One row per greedy turn against the baseline, and one per turn of the baseline's repeat."""
-    ours, repeat = ("candidate", "aa") if arm == "main" else (arm, f"{arm}-aa")
-    requests = {turn: e.request for turn, e in evidence.of("candidate", arm).items()}
+    requests = {turn: e.request for turn, e in evidence.of("candidate", arm.name).items()}
     by_turn = {(turn.session, turn.turn): turn for turn in turns}
     for result in judged:
         key = (result.session, result.turn)
@@ -40,13 +39,13 @@ def pair_rows(
         }
         yield {
             **row,
-            "comparison": ours,
+            "comparison": arm.comparison,
             **_candidate(turn, result, readings.get(key), requests[key]),
         }
         if turn.repeat is not None and turn.repeat.token_ids is not None:
             yield {
                 **row,
-                "comparison": repeat,
+                "comparison": arm.repeat_name,
                 "judged": True,
                 "tokens": len(turn.repeat.token_ids),
                 "equal": result.repeat_divergence is None,
@@ -58,7 +57,7 @@ def pair_rows(
             parted = first_divergence(turn.verify.token_ids, turn.baseline.token_ids or ())
             yield {
                 **row,
-                "comparison": "verify",
+                "comparison": arm.verify_name,
                 "judged": True,
                 "tokens": len(turn.verify.token_ids),
                 "equal": parted is None,

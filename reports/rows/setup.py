@@ -6,12 +6,12 @@ from dataclasses import asdict
 from typing import Any
 
 from checks.servers.paths import PathComparison
-from traces.journal.exchange import Evidence, TurnId
-from draftgate.run.plan import Plan, PlannedSession
 from traces.bands import band_of
+from traces.journal.exchange import Evidence, Exchange, TurnId
 from traces.journal.path_facts import PathFacts
 from traces.journal.served_parsers import ServedParsers
 from traces.journal.vllm_flags import parse_flags
+from traces.session.facts import SessionFacts
 
 
 def path_rows(
@@ -90,61 +90,62 @@ def difference_rows(run: str, comparison: PathComparison) -> Iterator[dict[str, 
         }
 
 
-def session_rows(run: str, plan: Plan, evidence: Evidence) -> Iterator[dict[str, Any]]:
+def session_rows(
+    run: str, sessions: Sequence[SessionFacts], evidence: Evidence
+) -> Iterator[dict[str, Any]]:
     """One row per session that was planned."""
     answered = evidence.of("candidate")
-    for planned in plan.sessions:
-        session = planned.session
-        replayed = sum((session.session_id, job.turn) in answered for job in planned.jobs)
+    for session in sessions:
+        sent = (turn.turn for turn in session.turns if turn.skipped is None)
         yield {
             "run": run,
-            "session": session.session_id,
-            "format": session.source.format,
-            "source": session.source.file,
-            "sha256": session.source.sha256,
-            "template": session.system.name,
+            "session": session.session,
+            "format": session.format,
+            "source": session.source,
+            "sha256": session.sha256,
+            "template": session.template,
             "tags": dict(session.tags),
             "turns": len(session.turns),
-            "turns_replayed": replayed,
+            "turns_replayed": sum((session.session, turn) in answered for turn in sent),
         }
 
 
 def turn_rows(
     run: str,
-    plan: Plan,
+    sessions: Sequence[SessionFacts],
     evidence: Evidence,
-    skipped: Mapping[TurnId, str],
+    too_long: Mapping[TurnId, str],
 ) -> Iterator[dict[str, Any]]:
-    """One row per recorded turn; `skipped` holds those the server had no room for."""
-    for planned in plan.sessions:
-        yield from _turns_of(run, planned, evidence, skipped)
+    """One row per recorded turn; `too_long` holds those the server had no room for."""
+    answered = evidence.of("candidate")
+    for session in sessions:
+        for turn in session.turns:
+            key = (session.session, turn.turn)
+            reason = turn.skipped or too_long.get(key)
+            yield {
+                "run": run,
+                "session": session.session,
+                "turn": turn.turn,
+                "turn_index": turn.index,
+                "thread": None if turn.thread == "main" else turn.thread,
+                **_as_sent(answered.get(key)),
+                "replayable": reason is None,
+                "skip_reason": reason,
+                "fidelity": turn.fidelity,
+            }
 
 
-def _turns_of(
-    run: str, planned: PlannedSession, evidence: Evidence, skipped: Mapping[TurnId, str]
-) -> Iterator[dict[str, Any]]:
-    session = planned.session
-    for turn in session.turns:
-        key = (session.session_id, turn.turn_id)
-        reason = planned.skipped.get(turn.turn_id) or skipped.get(key)
-        exchange = evidence.of("candidate").get(key)
-        request = exchange.request if exchange else {}
-        usage = exchange.response.usage if exchange else None
-        prompt = usage.prompt if usage else None
-        choice = request.get("tool_choice")
-        yield {
-            "run": run,
-            "session": session.session_id,
-            "turn": turn.turn_id,
-            "turn_index": turn.index,
-            "thread": None if turn.thread == "main" else turn.thread,
-            "context_tokens": prompt,
-            "context_band": None if prompt is None else band_of(prompt),
-            "tools": len(request.get("tools") or ()) if exchange else None,
-            "tool_choice": choice if isinstance(choice, str) or choice is None else "named",
-            "temperature": request.get("temperature"),
-            "max_tokens": request.get("max_tokens"),
-            "replayable": reason is None,
-            "skip_reason": reason,
-            "fidelity": turn.fidelity,
-        }
+def _as_sent(exchange: Exchange | None) -> dict[str, Any]:
+    """What the candidate was asked for a turn, and how long its prompt was."""
+    request = exchange.request if exchange else {}
+    usage = exchange.response.usage if exchange else None
+    prompt = usage.prompt if usage else None
+    choice = request.get("tool_choice")
+    return {
+        "context_tokens": prompt,
+        "context_band": None if prompt is None else band_of(prompt),
+        "tools": len(request.get("tools") or ()) if exchange else None,
+        "tool_choice": choice if isinstance(choice, str) or choice is None else "named",
+        "temperature": request.get("temperature"),
+        "max_tokens": request.get("max_tokens"),
+    }

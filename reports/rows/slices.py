@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from checks.slices.tests import SliceTest
 from checks.run.slices import Slices
+from checks.slices.tests import SliceTest
 
 
 def slice_rows(run: str, slices: Slices) -> Iterator[dict[str, Any]]:

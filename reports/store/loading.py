@@ -7,8 +7,8 @@ import duckdb
 import pyarrow as pa
 
 from reports.schema import KEPT, TABLE
+from reports.schema.records import RunTables
 from reports.store.capture_rows import kept_tables
-from reports.store.records import RunTables
 from reports.store.rollup import SUMS
 from traces.errors import StoreError
 

@@ -15,10 +15,10 @@ from typing import Any, Self
 import duckdb
 import pyarrow as pa
 
+from reports.schema.records import RunTables
 from reports.store.connection import connect
 from reports.store.loading import load
 from reports.store.migration import migrate, migrations, refuse_newer, version_of, views_of
-from reports.store.records import RunTables
 from reports.store.run_name import unknown_run
 from reports.store.view import views_digest
 from traces.errors import StoreError

@@ -4,7 +4,7 @@ import random
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from reports.store.records import RunTables
+from reports.schema.records import RunTables
 
 LABELS = ("prose", "code", "tool.markup", "tool.string", "diff.add", "shell.command", "reasoning")
 ACCEPTS = {

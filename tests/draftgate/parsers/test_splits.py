@@ -8,19 +8,20 @@ from typing import Any
 
 import pytest
 
+from checks.run.pairs import LivePair
 from checks.splits.markup import FORMATS, CallToWrite
+from checks.splits.served import ServedParsers
+from checks.vllm.split_run import SplitRun
+from checks.vllm.splits import judge_split_invariance
 from draftgate.cli import run
 from draftgate.config.config import Config
 from draftgate.config.file import parse_config
 from draftgate.run import split_cutter
-from draftgate.run.cases import write_cases
 from tests.support.parsed_stream import capture
-from traces.journal.exchange import Exchange, TurnId, exchange_of
-from checks.run.pairs import LivePair
-from draftgate.run.served_parsers import ServedParsers, served_parsers
-from checks.vllm.split_run import SplitRun
-from checks.vllm.splits import judge_split_invariance
+from draftgate.run.conclusion import write_cases
+from draftgate.run.target import served_parsers
 from traces.journal.capture import Capture
+from traces.journal.exchange import Exchange, TurnId, exchange_of
 from traces.journal.path_facts import ModelFacts, PathFacts
 from traces.journal.served_parsers import ServedParsers
 from traces.wire.capture import Capture

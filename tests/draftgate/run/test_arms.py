@@ -7,16 +7,15 @@ from typing import Any
 
 import pytest
 
+from checks.run.reruns import in_flight_beside
 from draftgate.config.config import ArmSection, Config
 from draftgate.progress import SilentReporter
-from draftgate.run.arms import Arm, further_arms
-from traces.journal.exchange import Exchange
+from draftgate.run.arms import choose_sessions, further_arms
 from draftgate.run.folder import RunFolder
 from draftgate.run.gate import run_gate
 from draftgate.run.offline import judge_journals
 from draftgate.run.outcome import GateOutcome
-from draftgate.run.reruns import in_flight_beside
-from replay.sending.job import Job
+from replay.job import Job
 from reports.sql.query import answer
 from reports.store.store import Store
 from tests.support.paper.gate import K, paper_config, paper_paths
@@ -25,6 +24,9 @@ from tests.support.paper.server import Faults, PaperServer
 from tests.support.paper.sessions import write_sessions
 from tests.support.paper.stream import Stream
 from traces.errors import ServerError
+from traces.journal.arm import Arm
+from traces.journal.capture import CaptureKey
+from traces.journal.exchange import Exchange
 from traces.journal.journal import JournalReader
 from traces.wire.capture import CaptureKey
 from traces.wire.reassembly import response_of_chunks
@@ -308,29 +310,29 @@ SESSIONS = [[Job(f"s{s}", f"t{t}", {}) for t in range(3)] for s in range(20)]
 
 
 def test_a_smaller_share_is_part_of_a_larger_one() -> None:
-    few = Arm("a", 1, share=0.4).choose(SESSIONS, seed=3)
-    more = Arm("b", 1, share=0.6).choose(SESSIONS, seed=3)
+    few = choose_sessions(Arm("a", 1, share=0.4), SESSIONS, seed=3)
+    more = choose_sessions(Arm("b", 1, share=0.6), SESSIONS, seed=3)
     assert (len(few), len(more)) == (8, 12)
     assert {s[0].session for s in few} < {s[0].session for s in more}
-    assert Arm("a", 1, share=0.4).choose(SESSIONS, seed=4) != few
+    assert choose_sessions(Arm("a", 1, share=0.4), SESSIONS, seed=4) != few
 
 
 def test_an_arm_has_at_least_as_many_sessions_as_it_replays_side_by_side() -> None:
-    assert len(Arm("a", 16, share=0.1).choose(SESSIONS, 0)) == 16
-    assert len(Arm("a", 1, share=0.1).choose(SESSIONS, 0)) == 6
-    assert len(Arm("a", 50, share=0.1).choose(SESSIONS, 0)) == 20
-    assert len(Arm("a", 16, share=0.1, max_sessions=5).choose(SESSIONS, 0)) == 5
+    assert len(choose_sessions(Arm("a", 16, share=0.1), SESSIONS, 0)) == 16
+    assert len(choose_sessions(Arm("a", 1, share=0.1), SESSIONS, 0)) == 6
+    assert len(choose_sessions(Arm("a", 50, share=0.1), SESSIONS, 0)) == 20
+    assert len(choose_sessions(Arm("a", 16, share=0.1, max_sessions=5), SESSIONS, 0)) == 5
 
 
 def test_turns_are_capped_evenly_over_the_sessions() -> None:
-    chosen = Arm("a", 4, share=0.3, max_turns=8).choose(SESSIONS, 0)
+    chosen = choose_sessions(Arm("a", 4, share=0.3, max_turns=8), SESSIONS, 0)
     assert [len(session) for session in chosen] == [2, 2, 1, 1, 1, 1]
     assert all(session[0].turn == "t0" for session in chosen)
 
 
 def test_the_longest_session_starts_first() -> None:
     uneven = [session[: 1 + place % 3] for place, session in enumerate(SESSIONS)]
-    lengths = [len(session) for session in Arm("a", 8).choose(uneven, 0)]
+    lengths = [len(session) for session in choose_sessions(Arm("a", 8), uneven, 0)]
     assert lengths == sorted(lengths, reverse=True)
     assert sum(lengths) == sum(len(session) for session in uneven)
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from traces.journal.exchange import Evidence, Exchange
 from checks.run.setup import seen_block_size
 from traces.journal.capture import CaptureKey
+from traces.journal.exchange import Evidence, Exchange
 from traces.wire.reassembly import response_of_chunks
 
 

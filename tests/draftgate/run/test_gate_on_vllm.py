@@ -12,12 +12,12 @@ import pytest
 from draftgate.cli import run as run_cli
 from draftgate.config.file import read_config
 from draftgate.progress import SilentReporter
-from traces.journal.exchange import PATHS
 from draftgate.run.folder import RunFolder
 from draftgate.run.gate import run_gate
 from draftgate.run.outcome import GateOutcome
 from draftgate.run.paths import open_paths
 from reports.store.store import Store
+from traces.journal.exchange import PATHS
 from traces.journal.journal import JournalReader, JournalWriter
 
 pytest.importorskip("vllm", reason="vLLM is not installed")

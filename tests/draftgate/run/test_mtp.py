@@ -14,11 +14,12 @@ from checks.acceptance.ngram_steps import align
 from checks.acceptance.steps import Steps
 from draftgate.config.config import Config
 from draftgate.config.file import parse_config
-from traces.journal.exchange import Evidence, Exchange, add_journal
+from draftgate.run.journals import add_journal
 from draftgate.run.offline import judge_journals
 from draftgate.run.paths import server_spec
-from replay.launch.command import server_command
-from replay.launch.drafter import DrafterConfigs, read_drafter
+from replay.command import server_command
+from replay.drafter import DrafterConfigs, read_drafter
+from traces.journal.exchange import Evidence, Exchange
 
 RUN = Path(__file__).parent / "mtp_run"
 JOURNALS = [RUN / f"{path}-main-0.jsonl.zst" for path in ("candidate", "baseline")]

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
+from checks.run.notes import lone_arm_notes
 from draftgate.progress import SilentReporter
-from traces.journal.exchange import Evidence
 from draftgate.run.gate import run_gate
 from draftgate.run.offline import judge_journals
 from tests.support.paper.gate import K, paper_config, paper_paths
 from tests.support.paper.server import Faults
 from tests.support.paper.stream import Stream
-from checks.run.notes import lone_arm_notes
+from traces.journal.exchange import Evidence
 from traces.journal.journal import JournalReader, JournalWriter
 
 

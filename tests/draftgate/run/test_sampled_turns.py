@@ -3,12 +3,12 @@
 from checks.acceptance.drafting import Drafting
 from checks.acceptance.ngram_steps import recompute
 from checks.acceptance.steps import StepFacts, Unaligned
-from traces.journal.exchange import Evidence, Exchange
+from checks.run.evidence import Answers
 from checks.run.reading import Reading
 from checks.run.sampled import sampled_turns
-from checks.run.turns import Answers
 from evidence.pool import EMPTY
-from traces.wire.capture import CaptureKey
+from traces.journal.capture import CaptureKey
+from traces.journal.exchange import Evidence, Exchange
 
 TURN = ("s", "t")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from reports.formats.html import render_html
-from reports.store.records import RunTables
+from reports.schema.records import RunTables
 from reports.store.store import Store
 from reports.store.summary import read_summary
 from tests.support.synthetic_run import synthetic_run

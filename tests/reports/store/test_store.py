@@ -13,8 +13,8 @@ import duckdb
 import pytest
 
 from reports.schema import ENUMS, KEPT, KEPT_TABLES, TABLE, TABLES
+from reports.schema.records import RunTables, arrow_table
 from reports.store.migration import migrate, migrations
-from reports.store.records import RunTables, arrow_table
 from reports.store.store import Store
 from tests.support.synthetic_run import synthetic_run
 from traces.errors import StoreError

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from checks.stats.session_interval import clustered
-from reports.store.records import RunTables
+from reports.schema.records import RunTables
 from reports.store.store import Store
 from reports.store.view import parse, views
 from tests.support.synthetic_run import synthetic_run
