@@ -26,7 +26,6 @@ from draftgate.run.journals import add_journal
 from reports.rows.exchanges import ExchangeRows
 from reports.schema.records import RunTables
 from reports.store.store import Store
-from traces.journal.capture import Capture, CaptureKey
 from traces.journal.exchange import Evidence, Exchange
 from traces.journal.frames import FrameReader
 from traces.journal.journal import JournalWriter

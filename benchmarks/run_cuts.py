@@ -11,10 +11,10 @@ import sys
 import time
 from pathlib import Path
 
-from checks.splits.served import ServedParsers
 from checks.vllm.splits import judge_split_invariance
 from draftgate.run.journals import add_journal
 from traces.journal.exchange import Evidence
+from traces.journal.served_parsers import ServedParsers
 
 DRAFTS, SEED = 3, 0
 

@@ -32,7 +32,7 @@ from checks.run.setup import with_block_size
 from draftgate.run.folder import RunFolder
 from draftgate.run.journals import read_evidence
 from draftgate.run.run_file import begun_config, read_facts, read_run
-from draftgate.run.target import markup_family, server_facts
+from draftgate.run.target import served_parsers, server_facts
 from evidence.markdown import table
 
 SHARES = (0.1, 0.01, 0.001)
@@ -59,7 +59,7 @@ def pairs_of(folder: Path) -> list[Pair]:
         raise SystemExit(f"{folder}: no run began here; name the folder of one")
     config, evidence, facts = begun_config(begun), read_evidence(run), read_facts(run)
     drafting = Drafting.from_config(config.candidate.speculative_config)
-    family = markup_family(config, facts)
+    family = served_parsers(config, facts)["candidate"].family
     readings = {
         turn: read_exchange(exchange, family, drafting, None)
         for turn, exchange in evidence.of("candidate").items()

@@ -29,7 +29,7 @@ from checks.run.turns import greedy_turns
 from checks.tokens.regret import Regrets
 from draftgate.run.folder import RunFolder
 from draftgate.run.journals import read_evidence
-from replay.score_file import read_scores
+from replay.scoring.score_file import read_scores
 from traces.journal.arm import MAIN, Arm
 from traces.wire.response import Response
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from checks.acceptance.speculation_counters import judge_speculation
+from checks.acceptance.counters import judge_speculation
 from checks.bounds import Bound
 from checks.findings import PREFIX_CACHE_LOST, SAMPLED_SHIFT, Finding
 from checks.greedy.noise import explained_regret

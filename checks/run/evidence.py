@@ -10,12 +10,12 @@ from checks.controls.swap import SwapPlan
 from checks.greedy.judgement import GreedyJudgement
 from checks.greedy.turn import GreedyTurn
 from checks.policy import Policy
-from checks.splits.served import ServedParsers
 from traces.journal.arm import MAIN, PLAIN, Arm
 from traces.journal.drafter_configs import DrafterConfigs
 from traces.journal.exchange import Evidence, TurnId
 from traces.journal.path_facts import PathFacts
 from traces.journal.score import Score
+from traces.journal.served_parsers import ServedParsers
 from traces.session.facts import SessionFacts
 from traces.wire.response import Token
 
@@ -43,7 +43,7 @@ class RunFacts:
     """What is known of a whole run beside its captures.
 
     `servers` holds what every server of a path says of itself; `served` the parsers and the
-    tokenizer it runs, `family` the tool parser its markup is written for. `reference` is the
+    tokenizer it runs. `reference` is the
     acceptance profile to compare with. `too_long` says of a turn why the servers have no room for
     it, `limits` the `max_tokens` of those that fit. `unread` counts rows of the sources that could
     not be used. `notes` are for the reader of the report; `unverified` says what could not be seen
@@ -58,8 +58,7 @@ class RunFacts:
     servers: Mapping[str, Sequence[PathFacts]]
     server: ServerFacts
     drafting: Drafting
-    family: str
-    served: ServedParsers
+    served: Mapping[str, ServedParsers]
     speculative_config: Mapping[str, Any] = field(default_factory=dict)
     drafter: DrafterConfigs = field(default_factory=DrafterConfigs)
     drafter_known: bool = False
@@ -71,6 +70,11 @@ class RunFacts:
     unread: int = 0
     notes: tuple[str, ...] = ()
     unverified: tuple[str, ...] = ()
+
+    @property
+    def family(self) -> str:
+        """The tool parser that the candidate's markup is written for."""
+        return self.served["candidate"].family
 
     @property
     def main(self) -> Arm:

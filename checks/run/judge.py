@@ -87,7 +87,7 @@ def judge(run: Gathered, facts: RunFacts) -> Conclusion:
     splits = judge_split_invariance(
         evidence.of("candidate"),
         evidence.of("baseline"),
-        facts.served,
+        facts.served["candidate"],
         facts.drafting.k or 1,
         seed,
     )

@@ -1,21 +1,8 @@
 """One output as its server's parser met it, and what the server made of it."""
 
-from dataclasses import dataclass
-
 from checks.splits.cuts import Cut
 from checks.splits.parse_result import ParseResult
 from traces.wire.response import Response
-
-
-@dataclass(frozen=True, slots=True)
-class ServedParsers:
-    """Names of the tool and the reasoning parser (`None`: none is known of), folder or name of the
-    tokenizer, and the server's vLLM version where it says."""
-
-    tool: str | None = None
-    reasoning: str | None = None
-    tokenizer: str = ""
-    version: str | None = None
 
 
 def served_cut(response: Response) -> Cut:

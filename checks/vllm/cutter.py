@@ -18,7 +18,7 @@ from checks.splits.fitness import FIT, MODEL, fitness
 from checks.splits.judge import judge_splits
 from checks.splits.markup import CallToWrite
 from checks.splits.parse_result import ParseResult
-from checks.splits.served import ServedParsers, ended_by_token, served_cut, served_result
+from checks.splits.served import ended_by_token, served_cut, served_result
 from checks.splits.work import split_work
 from checks.stats.sessions import hash_order
 from checks.vllm.split_run import (
@@ -36,6 +36,7 @@ from checks.vllm.split_run import (
     VariantOutput,
 )
 from traces.journal.exchange import Exchange, TurnId
+from traces.journal.served_parsers import ServedParsers
 from traces.wire.response import Response
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from checks import findings as f
 from checks.cases.redaction import Redact
 from checks.control_result import ControlResult
 from checks.findings import Finding, NotJudged
-from checks.splits.served import ServedParsers
 from traces.cases.case import Case
 from traces.journal.exchange import TurnId
+from traces.journal.served_parsers import ServedParsers
 
 MOST_TOKENS = 2000
 """Longer outputs are not cut."""

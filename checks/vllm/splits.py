@@ -4,10 +4,10 @@ import importlib.util
 from collections.abc import Mapping
 from typing import Any
 
-from checks.splits.served import ServedParsers
 from checks.vllm.cutter import Cutter
 from checks.vllm.split_run import SplitRun
 from traces.journal.exchange import Exchange, TurnId
+from traces.journal.served_parsers import ServedParsers
 
 
 def judge_split_invariance(

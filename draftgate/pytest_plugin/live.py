@@ -17,11 +17,11 @@ from draftgate.run.folder import RunFolder
 from draftgate.run.paths import OpenPath, open_paths, section_of
 from draftgate.testing.answer import Answer
 from draftgate.testing.recorded_turn import RecordedTurn
-from replay.arm import ArmPlan, run_arm
-from replay.endpoint import Endpoint
-from replay.fit import Fitted, fit_turns
-from replay.job import Job
-from replay.request import gate_request, plain_request
+from replay.sending.arm import ArmPlan, run_arm
+from replay.sending.endpoint import Endpoint
+from replay.sending.fit import Fitted, fit_turns
+from replay.sending.job import Job
+from replay.sending.request import gate_request, plain_request
 from traces.journal.exchange import PATHS, exchange_of
 from traces.journal.journal import JournalReader, journal_path
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 
 from checks.stats.sessions import hash_order
 from draftgate.config.config import ArmSection, Config
-from replay.job import Job, SessionJobs
+from replay.sending.job import Job, SessionJobs
 from traces.journal.arm import Arm
 
 CURVE = (1, 4, 16)

@@ -19,14 +19,14 @@ from draftgate.progress import Reporter
 from draftgate.run.arms import choose_sessions, further_arms
 from draftgate.run.folder import RunFolder
 from draftgate.run.paths import OpenPath
-from replay.arm import ArmPlan, ArmResult, run_arm
-from replay.endpoint import Endpoint
-from replay.facts import gather_facts
-from replay.fit import Fitted, fit_turns
-from replay.gpu import GpuReader
-from replay.job import Job, SessionJobs
-from replay.request import gate_request, plain_request
-from replay.sampler import MetricsSampler
+from replay.facts.facts import gather_facts
+from replay.facts.sampler import MetricsSampler
+from replay.launch.gpu import GpuReader
+from replay.sending.arm import ArmPlan, ArmResult, run_arm
+from replay.sending.endpoint import Endpoint
+from replay.sending.fit import Fitted, fit_turns
+from replay.sending.job import Job, SessionJobs
+from replay.sending.request import gate_request, plain_request
 from traces.journal.arm import MAIN, PLAIN, REPEAT, Arm
 from traces.journal.exchange import Evidence, TurnId
 from traces.journal.path_facts import PathFacts

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from draftgate.run.folder import RunFolder
-from replay.sampler import read_samples
+from replay.facts.sampler import read_samples
 from traces.collection import collector_paused
 from traces.journal.arm import MAIN, PLAIN, VERIFY, Arm
 from traces.journal.exchange import PATHS, ArmKey, Evidence, Stray, exchange_of

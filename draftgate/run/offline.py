@@ -22,7 +22,7 @@ from draftgate.run.plan import Fitting
 from draftgate.run.questions import judge_arm, judge_main
 from draftgate.run.run_file import RunFile, begun_config, begun_fitting, read_facts, read_run
 from draftgate.run.target import Servers, run_facts, settle_noise_tails
-from replay.score_file import read_scores
+from replay.scoring.score_file import read_scores
 from traces.errors import InputError
 from traces.journal.arm import OWN_NAMES, Arm
 from traces.journal.exchange import PATHS, Evidence, Exchange

@@ -18,11 +18,11 @@ from draftgate.run.journals import read_evidence
 from draftgate.run.paths import open_paths
 from draftgate.run.plan import Fitting, Plan
 from draftgate.run.questions import Questioner, judge_arm, scorer_method
-from replay.command import ServerSpec
-from replay.fit import SCORER_ROOM
-from replay.gpu import GpuReader
-from replay.small_kv import with_small_kv
-from replay.verify_shape import in_verify_shape
+from replay.launch.command import ServerSpec
+from replay.launch.gpu import GpuReader
+from replay.launch.small_kv import with_small_kv
+from replay.launch.verify_shape import in_verify_shape
+from replay.sending.fit import SCORER_ROOM
 from traces.errors import ServerError
 from traces.journal.arm import VERIFY, Arm
 from traces.journal.exchange import Evidence, TurnId

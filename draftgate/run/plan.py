@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from draftgate.config.config import Config
-from replay.fit import Fitted
-from replay.job import Job
+from replay.sending.fit import Fitted
+from replay.sending.job import Job
 from traces.errors import InputError
 from traces.importing.importer import ImportedFile, import_files
 from traces.journal.exchange import TurnId

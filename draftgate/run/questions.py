@@ -24,9 +24,9 @@ from draftgate.config.config import Config
 from draftgate.progress import Reporter
 from draftgate.run.folder import RunFolder
 from draftgate.run.paths import OpenPath
-from replay.next_token import next_tokens
-from replay.scorer import ScorerPlan, score_all
-from replay.scorer_plan import Method
+from replay.scoring.next_token import next_tokens
+from replay.scoring.scorer import ScorerPlan, score_all
+from replay.scoring.scorer_plan import Method
 from traces.counted import counted
 from traces.journal.arm import Arm
 from traces.journal.exchange import Evidence, TurnId

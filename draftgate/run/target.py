@@ -10,13 +10,13 @@ from typing import Any
 from checks.acceptance.drafting import Drafting
 from checks.greedy.heavy_tails import heavy_tails
 from checks.run.evidence import RunFacts, ServerFacts
-from checks.splits.served import ServedParsers
 from draftgate.config.config import Config
 from draftgate.run.paths import server_spec
-from replay.drafter import read_drafter
+from replay.launch.drafter import read_drafter
 from traces.journal.arm import Arm
 from traces.journal.drafter_configs import DrafterConfigs
 from traces.journal.path_facts import PathFacts
+from traces.journal.served_parsers import ServedParsers, resolve_parsers
 from traces.journal.vllm_flags import parse_flags
 
 Servers = Mapping[str, Sequence[PathFacts]]
@@ -107,13 +107,6 @@ def server_facts(config: Config, servers: Servers) -> ServerFacts:
     )
 
 
-def markup_family(config: Config, servers: Servers) -> str:
-    """The parser the output's markup is written for; ``plain`` where none is known."""
-    command = servers["candidate"][0].command or ()
-    flag = parse_flags(command).get("--tool-call-parser", ())
-    return config.run.tool_parser or (flag[0] if flag else "plain")
-
-
 def eos_strings(model: str) -> tuple[str, ...]:
     """EOS strings of a local model's tokenizer; empty for a model that is not a local folder."""
     file = Path(model) / "tokenizer_config.json"
@@ -126,22 +119,16 @@ def eos_strings(model: str) -> tuple[str, ...]:
     return (text,) if isinstance(text, str) and text else ()
 
 
-def served_parsers(config: Config, servers: Servers) -> ServedParsers:
-    """What `[run]` names; else the flags of the launched candidate, or of `[server]`."""
-    first = servers["candidate"][0]
-    flags = parse_flags(first.command or (*config.server.flags, *config.candidate.flags))
-
-    def flag(name: str) -> str | None:
-        return next(iter(flags.get(name, ())), None)
-
-    root = first.models[0].root if first.models else None
-    local = root if root and Path(root).is_dir() else ""
-    return ServedParsers(
-        config.run.tool_parser or flag("--tool-call-parser"),
-        config.run.reasoning_parser or flag("--reasoning-parser"),
-        config.run.tokenizer or flag("--tokenizer") or config.server.model or local,
-        first.version,
-    )
+def served_parsers(config: Config, servers: Servers) -> dict[str, ServedParsers]:
+    """By path: what `[run]` names, else what its servers were launched with, else what they say."""
+    named = ServedParsers(config.run.tool_parser, config.run.reasoning_parser, config.run.tokenizer)
+    flags = {"baseline": config.baseline.flags, "candidate": config.candidate.flags}
+    return {
+        path: resolve_parsers(
+            named, said, (*config.server.flags, *flags[path]), config.server.model
+        )
+        for path, said in servers.items()
+    }
 
 
 def run_facts(config: Config, run: str, servers: Servers, arms: tuple[Arm, ...]) -> RunFacts:
@@ -156,7 +143,6 @@ def run_facts(config: Config, run: str, servers: Servers, arms: tuple[Arm, ...])
         servers=servers,
         server=server,
         drafting=Drafting.from_config(drafter, server.max_model_len),
-        family=markup_family(config, servers),
         served=served_parsers(config, servers),
         speculative_config=drafter,
         drafter_known=bool(drafter.get("model") or config.candidate.urls),

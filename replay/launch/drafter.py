@@ -10,8 +10,8 @@ import sys
 
 import orjson
 
-from replay import drafter_script
-from replay.command import ServerSpec, server_command, server_environment
+from replay.launch import drafter_script
+from replay.launch.command import ServerSpec, server_command, server_environment
 from traces.journal.drafter_configs import DrafterConfigs
 
 LAST_LINES = 5

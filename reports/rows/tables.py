@@ -57,7 +57,12 @@ def run_tables(
         runs=[_run_row(facts, conclusion, about)],
         paths=list(
             path_rows(
-                name, facts.servers, facts.speculative_config, facts.drafter.effective, evidence
+                name,
+                facts.servers,
+                facts.served,
+                facts.speculative_config,
+                facts.drafter.effective,
+                evidence,
             )
         ),
         path_differences=list(difference_rows(name, conclusion.setup.comparison)),

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from traces.journal.capture import Capture, CaptureKey
 from traces.journal.server_sample import ServerSample
 from traces.wire.capture import Capture, CaptureKey
 from traces.wire.reassembly import response_of

@@ -10,7 +10,6 @@ import pytest
 
 from checks.run.pairs import LivePair
 from checks.splits.markup import FORMATS, CallToWrite
-from checks.splits.served import ServedParsers
 from checks.vllm.split_run import SplitRun
 from checks.vllm.splits import judge_split_invariance
 from draftgate.cli import run
@@ -20,7 +19,6 @@ from draftgate.run import split_cutter
 from tests.support.parsed_stream import capture
 from draftgate.run.conclusion import write_cases
 from draftgate.run.target import served_parsers
-from traces.journal.capture import Capture
 from traces.journal.exchange import Exchange, TurnId, exchange_of
 from traces.journal.path_facts import ModelFacts, PathFacts
 from traces.journal.served_parsers import ServedParsers

@@ -15,7 +15,7 @@ from draftgate.run.folder import RunFolder
 from draftgate.run.gate import run_gate
 from draftgate.run.offline import judge_journals
 from draftgate.run.outcome import GateOutcome
-from replay.job import Job
+from replay.sending.job import Job
 from reports.sql.query import answer
 from reports.store.store import Store
 from tests.support.paper.gate import K, paper_config, paper_paths
@@ -25,7 +25,6 @@ from tests.support.paper.sessions import write_sessions
 from tests.support.paper.stream import Stream
 from traces.errors import ServerError
 from traces.journal.arm import Arm
-from traces.journal.capture import CaptureKey
 from traces.journal.exchange import Exchange
 from traces.journal.journal import JournalReader
 from traces.wire.capture import CaptureKey

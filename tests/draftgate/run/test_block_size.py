@@ -3,8 +3,8 @@
 import pytest
 
 from checks.run.setup import seen_block_size
-from traces.journal.capture import CaptureKey
 from traces.journal.exchange import Evidence, Exchange
+from traces.wire.capture import CaptureKey
 from traces.wire.reassembly import response_of_chunks
 
 

@@ -17,8 +17,8 @@ from draftgate.config.file import parse_config
 from draftgate.run.journals import add_journal
 from draftgate.run.offline import judge_journals
 from draftgate.run.paths import server_spec
-from replay.command import server_command
-from replay.drafter import DrafterConfigs, read_drafter
+from replay.launch.command import server_command
+from replay.launch.drafter import DrafterConfigs, read_drafter
 from traces.journal.exchange import Evidence, Exchange
 
 RUN = Path(__file__).parent / "mtp_run"

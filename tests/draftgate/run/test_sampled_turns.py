@@ -7,8 +7,8 @@ from checks.run.evidence import Answers
 from checks.run.reading import Reading
 from checks.run.sampled import sampled_turns
 from evidence.pool import EMPTY
-from traces.journal.capture import CaptureKey
 from traces.journal.exchange import Evidence, Exchange
+from traces.wire.capture import CaptureKey
 
 TURN = ("s", "t")
 
