@@ -22,7 +22,7 @@ from msgspec.json import Decoder
 
 from checks.acceptance.drafting import Drafting
 from checks.run.reading import Reading, read_exchange
-from draftgate.run.journals import add_journal
+from draftgate.run.folder import add_journal
 from reports.rows.exchanges import ExchangeRows
 from reports.schema.records import RunTables
 from reports.store.store import Store

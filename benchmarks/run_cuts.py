@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from checks.vllm.splits import judge_split_invariance
-from draftgate.run.journals import add_journal
+from draftgate.run.folder import add_journal
 from traces.journal.exchange import Evidence
 from traces.journal.served_parsers import ServedParsers
 

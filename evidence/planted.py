@@ -29,8 +29,7 @@ from checks.run.exact import exact_checks
 from checks.run.pairs import main_pairs
 from checks.run.reading import read_exchange
 from checks.run.setup import with_block_size
-from draftgate.run.folder import RunFolder
-from draftgate.run.journals import read_evidence
+from draftgate.run.folder import RunFolder, read_evidence
 from draftgate.run.run_file import begun_config, read_facts, read_run
 from draftgate.run.target import served_parsers, server_facts
 from evidence.markdown import table

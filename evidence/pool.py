@@ -27,8 +27,7 @@ from checks.greedy.turn import GreedyTurn, TurnRegrets, measure_turn
 from checks.run.evidence import Answers
 from checks.run.turns import greedy_turns
 from checks.tokens.regret import Regrets
-from draftgate.run.folder import RunFolder
-from draftgate.run.journals import read_evidence
+from draftgate.run.folder import RunFolder, read_evidence
 from replay.scoring.score_file import read_scores
 from traces.journal.arm import MAIN, Arm
 from traces.wire.response import Response

@@ -1,4 +1,12 @@
-"""What the further arms add to a run: findings, bounds, and the speed-up curve."""
+"""What the further arms add to a run: findings, bounds, and the speed-up curve.
+
+They search, the main arm certifies.
+
+A further arm (another concurrency, a cold cache, a small KV cache) replays a share of the turns to
+bring out faults that its load alone brings out. It fails the run like the main arm does. Too small
+to certify a rate by itself, it leaves a rate that is merely undecided to the main arm: such a bound
+does not apply, and says so. That too little of it could be judged, or none of it ran, stays open.
+"""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -7,11 +15,12 @@ from dataclasses import dataclass, replace
 from checks.acceptance.counters import judge_speculation
 from checks.bounds import Bound
 from checks.findings import PREFIX_CACHE_LOST, SAMPLED_SHIFT, Finding
+from checks.greedy.bounds import ARGMAX, COVERAGE, HARD, RATE
+from checks.greedy.judge import GreedyJudgement
 from checks.greedy.noise import explained_regret
 from checks.request import is_greedy
-from checks.run.arm_bounds import arm_bounds, arm_findings, missing_bound, of_arm
 from checks.run.evidence import Gathered, JudgedTurns, RunFacts, ServerFacts
-from checks.run.exact import PairJudgements, judge_pairs, with_policy
+from checks.run.exact import PairJudgements, judge_pairs, of_arm, with_policy
 from checks.run.notes import irregular_notes, stray_notes
 from checks.run.pairs import LivePair, main_pairs
 from checks.run.reading import Reading, readings_of
@@ -23,6 +32,11 @@ from checks.servers.speed import SpeedPair, compare_speed
 from checks.servers.speed_curve import CurvePoint, half_empty, mean_in_flight
 from traces.journal.arm import Arm
 from traces.journal.exchange import Evidence, TurnId
+
+LEFT_TO_MAIN = frozenset({RATE, ARGMAX})
+"""Bounds that say nothing more where an arm leaves them undecided."""
+
+NAMES = (HARD, RATE, ARGMAX, COVERAGE)
 
 EVICTING = "the arm's load evicts cached blocks"
 SAMPLED = (SAMPLED_SHIFT, "the law of sampled turns is judged in the main arm alone")
@@ -86,6 +100,29 @@ def _without_cache_hits(pairs: PairJudgements) -> PairJudgements:
     not_judged = Counter(pairs.not_judged)
     not_judged[PREFIX_CACHE_LOST, EVICTING] += dropped
     return replace(pairs, findings=kept, not_judged=+not_judged)
+
+
+def arm_bounds(arm: str, judged: GreedyJudgement) -> tuple[Bound, ...]:
+    """The bounds of a further arm: ``greedy_regret_rate[c16]``."""
+    return tuple(_of_arm(arm, bound) for bound in judged.bounds if bound.name in NAMES)
+
+
+def missing_bound(arm: str) -> Bound:
+    """The bound of an arm that was asked for and gave nothing to judge."""
+    return Bound(f"{HARD}[{arm}]", "inconclusive", "no turn was replayed on both paths")
+
+
+def _of_arm(arm: str, bound: Bound) -> Bound:
+    name = f"{bound.name}[{arm}]"
+    if bound.state == "inconclusive" and bound.name in LEFT_TO_MAIN:
+        message = f"no fault found, and none ruled out at this size: {bound.message}"
+        return replace(bound, name=name, state="not_applicable", message=message, needed=None)
+    return replace(bound, name=name)
+
+
+def arm_findings(arm: str, judged: GreedyJudgement) -> list[Finding]:
+    """The findings of a further arm, which know where they were seen."""
+    return [of_arm(arm, finding) for finding in judged.findings]
 
 
 def speed_curve(run: Gathered, seed: int) -> tuple[CurvePoint, ...]:

@@ -7,7 +7,7 @@ from typing import Any
 from checks.acceptance.drafting import Drafting
 from checks.acceptance.profile_row import ProfileRow
 from checks.controls.swap import SwapPlan
-from checks.greedy.judgement import GreedyJudgement
+from checks.greedy.judge import GreedyJudgement
 from checks.greedy.turn import GreedyTurn
 from checks.policy import Policy
 from traces.journal.arm import MAIN, PLAIN, Arm

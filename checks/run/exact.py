@@ -12,7 +12,7 @@ from checks.controls.rechunk import judge_rechunk_control
 from checks.controls.swap import judge_swap
 from checks.controls.unchanged import judge_unchanged
 from checks.exact.judge import judge_pair
-from checks.findings import GREEDY_DIVERGENCE, NEAR_TIE_FORK, Finding, NotJudged
+from checks.findings import Finding, NotJudged
 from checks.pair import Pair
 from checks.policy import Policy
 from checks.run.evidence import Gathered
@@ -38,8 +38,7 @@ def judge_pairs(pairs: Sequence[LivePair], policy: Policy) -> PairJudgements:
     for live in pairs:
         judged = judge_pair(live.pair, forks=False)
         findings += [
-            with_policy(replace(f, detail={**f.detail, "arm": live.arm}).at(*live.turn), policy)
-            for f in judged.findings
+            with_policy(of_arm(live.arm, f).at(*live.turn), policy) for f in judged.findings
         ]
         not_judged.update((item.code, item.reason) for item in judged.not_judged)
     return PairJudgements(tuple(findings), not_judged)
@@ -49,6 +48,11 @@ def with_policy(finding: Finding, policy: Policy) -> Finding:
     """The finding at the severity the policy gives its code; a flaw of both paths stays one."""
     severity = policy.severity.get(finding.code)
     return finding if severity is None else replace(finding, severity=severity)
+
+
+def of_arm(arm: str, finding: Finding) -> Finding:
+    """A finding, with the arm it was seen in."""
+    return replace(finding, detail={**finding.detail, "arm": arm})
 
 
 def exact_checks(pair: Pair) -> list[Finding | NotJudged]:

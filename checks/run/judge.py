@@ -1,15 +1,15 @@
 """Everything that is judged about one run: pure, from what was gathered."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-
+from checks.bounds import ControlResult
 from checks.calls.behaviour import BehaviourJudgement, PairedOutcome, judge_behaviour
 from checks.calls.outcomes import tool_pair
 from checks.controls.temperature import judge_temperature_control
 from checks.findings import Finding, in_report_order
 from checks.greedy.bounds import RATE, enough_bounds
-from checks.greedy.judgement import GreedyJudgement
+from checks.greedy.judge import GreedyJudgement
 from checks.greedy.noise import explained_regret
 from checks.policy import Policy
 from checks.power import power_statement
@@ -26,22 +26,22 @@ from checks.run.evidence import Gathered, RunFacts
 from checks.run.exact import PairJudgements, judge_controls, judge_pairs, with_policy
 from checks.run.pairs import LivePair, main_pairs, plain_pairs
 from checks.run.reading import Reading, readings_of
-from checks.run.reruns import labelled, recurrences
+from checks.run.reruns import labelled, recurrences, stalls_judged
 from checks.run.sampled import sampled_turns
 from checks.run.server_load import counter_findings
 from checks.run.setup import SetUp, judge_setup, with_block_size
 from checks.run.slices import Slices, judge_run_slices
-from checks.run.stalls import stalls_judged
 from checks.sampled.judge import judge_sampled
 from checks.sampled.turn import SampledTurn, reason_not_judged
 from checks.servers.speed import SpeedEstimate, compare_speed
 from checks.servers.speed_curve import CurvePoint
 from checks.slices.judge import slice_findings
+from checks.stats.sessions import hash_order
 from checks.verdict import Verdict, decide
 from checks.vllm.split_run import SplitRun
 from checks.vllm.splits import judge_split_invariance
 from traces.journal.arm import MAIN
-from traces.journal.exchange import PATHS, Evidence, TurnId
+from traces.journal.exchange import PATHS, Evidence, Exchange, TurnId
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def judge(run: Gathered, facts: RunFacts) -> Conclusion:
     sampled = judge_sampled(drawn, policy, seed)
     planted = judge_controls(run, pairs, acceptance.rows, policy, seed)
     splits = judge_split_invariance(
-        evidence.of("candidate"),
+        _drawn(evidence.of("candidate"), seed),
         evidence.of("baseline"),
         facts.served["candidate"],
         facts.drafting.k or 1,
@@ -154,6 +154,12 @@ def judge(run: Gathered, facts: RunFacts) -> Conclusion:
         ),
         splits,
     )
+
+
+def _drawn(exchanges: Mapping[TurnId, Exchange], seed: int) -> dict[TurnId, Exchange]:
+    """In an order that only the seed and the turns' names decide: the budget may run out."""
+    order = {name: place for place, name in enumerate(hash_order(map("/".join, exchanges), seed))}
+    return dict(sorted(exchanges.items(), key=lambda item: order["/".join(item[0])]))
 
 
 def _judged(drawn: Sequence[SampledTurn]) -> list[tuple[str, str]]:

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from checks.findings import Finding
-from checks.run.arm_bounds import of_arm
 from checks.run.evidence import Gathered, RunFacts
+from checks.run.exact import of_arm
 from checks.servers.server_counters import judge_counters, other_traffic
 from checks.servers.speed import saturation
 from traces.journal.arm import Arm

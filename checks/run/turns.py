@@ -11,8 +11,8 @@ from checks.greedy.turn import GreedyTurn
 from checks.request import is_greedy, processes_logits
 from checks.run.evidence import Answers
 from checks.stats.sessions import hash_order
-from checks.tokens.forks import first_divergence
-from checks.tokens.scored import Scored, scored_of
+from checks.tokens.fork import first_divergence
+from checks.tokens.regret import Scored, scored_of
 from traces.journal.arm import Arm
 from traces.journal.exchange import Evidence, Exchange
 from traces.journal.score import ScoreRequest

@@ -20,7 +20,6 @@ from checks.splits.markup import CallToWrite
 from checks.splits.parse_result import ParseResult
 from checks.splits.served import ended_by_token, served_cut, served_result
 from checks.splits.work import split_work
-from checks.stats.sessions import hash_order
 from checks.vllm.split_run import (
     CUT,
     FAULTY,
@@ -115,9 +114,7 @@ class Cutter:
                 self.run.outputs[TOO_LONG] += 1
             else:
                 usable.append((turn, exchange))
-        place = hash_order(("/".join(turn) for turn, _ in usable), self.seed)
-        order = {name: number for number, name in enumerate(place)}
-        return sorted(usable, key=lambda item: (not _marked(item[1]), order["/".join(item[0])]))
+        return sorted(usable, key=lambda item: not _marked(item[1]))
 
     def _try(self, turn: TurnId, exchange: Exchange) -> None:
         """Cut one output, if it is what the client got and fit to be cut."""

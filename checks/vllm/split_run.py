@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from checks import findings as f
+from checks.bounds import ControlResult
 from checks.cases.redaction import Redact
-from checks.control_result import ControlResult
 from checks.findings import Finding, NotJudged
 from traces.cases.case import Case
 from traces.journal.exchange import TurnId

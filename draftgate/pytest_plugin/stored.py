@@ -10,8 +10,7 @@ from draftgate.pytest_plugin.naming import slug, unique
 from draftgate.pytest_plugin.recorded import some, turns_of
 from draftgate.pytest_plugin.settings import Settings
 from draftgate.pytest_plugin.source import Unavailable
-from draftgate.run.folder import RunFolder
-from draftgate.run.journals import add_journal
+from draftgate.run.folder import RunFolder, add_journal
 from draftgate.testing.answer import Answer
 from draftgate.testing.recorded_turn import RecordedTurn
 from traces.errors import InputError

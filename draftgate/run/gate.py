@@ -20,8 +20,7 @@ from draftgate.config.config import Config
 from draftgate.progress import Reporter
 from draftgate.run.collection import Collector
 from draftgate.run.conclusion import conclude
-from draftgate.run.folder import RunFolder, resumable
-from draftgate.run.journals import read_evidence
+from draftgate.run.folder import RunFolder, read_evidence, resumable
 from draftgate.run.outcome import GateOutcome
 from draftgate.run.own_servers import measure_verify_floor, run_small_kv, wants_verify_floor
 from draftgate.run.paths import OpenPath, check_reachable, open_paths

@@ -15,8 +15,7 @@ from draftgate.config.config import Config
 from draftgate.config.file import read_config
 from draftgate.run.arms import further_arms
 from draftgate.run.conclusion import counts_of
-from draftgate.run.folder import RunFolder
-from draftgate.run.journals import add_journal, add_samples
+from draftgate.run.folder import RunFolder, add_journal, add_samples
 from draftgate.run.outcome import GateOutcome
 from draftgate.run.plan import Fitting
 from draftgate.run.questions import judge_arm, judge_main

@@ -14,7 +14,7 @@ from checks.run.evidence import Gathered, RunFacts
 from checks.run.reruns import diverged_turns
 from draftgate.config.config import Config
 from draftgate.run.collection import Collector
-from draftgate.run.journals import read_evidence
+from draftgate.run.folder import read_evidence
 from draftgate.run.paths import open_paths
 from draftgate.run.plan import Fitting, Plan
 from draftgate.run.questions import Questioner, judge_arm, scorer_method

@@ -14,8 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from checks.controls.swap import plan_hard_swap, plan_soft_swaps
-from checks.greedy.judge import judge_greedy
-from checks.greedy.judgement import GreedyJudgement, Suspect
+from checks.greedy.judge import GreedyJudgement, Suspect, judge_greedy
 from checks.greedy.turn import GreedyTurn
 from checks.run.evidence import Answers, Gathered, JudgedTurns, RunFacts
 from checks.run.sampled import LISTED, sampled_requests

@@ -9,8 +9,7 @@ import json
 from pathlib import Path
 
 from checks.acceptance.profile_row import ProfileRow
-from checks.bounds import Bound
-from checks.control_result import ControlResult
+from checks.bounds import Bound, ControlResult
 from checks.verdict import Verdict
 from draftgate.config.config import Config
 from draftgate.run.folder import RunFolder

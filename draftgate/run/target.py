@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from checks.acceptance.drafting import Drafting
-from checks.greedy.heavy_tails import heavy_tails
+from checks.greedy.noise import heavy_tails
 from checks.run.evidence import RunFacts, ServerFacts
 from draftgate.config.config import Config
 from draftgate.run.paths import server_spec

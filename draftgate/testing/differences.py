@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 
 from checks.findings import CODES, CONTENT, TOKENS, TOOL_CALLS, Finding
 from checks.pair import Pair, Side
-from checks.tokens.first_fork import first_fork
+from checks.tokens.fork import first_fork
 from draftgate.testing.masking import Mask
 from reports.rows.redacted import redacted_texts
 from traces.wire.response import Token, ToolCall

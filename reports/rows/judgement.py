@@ -8,10 +8,11 @@ from checks.bounds import Bound, ControlResult
 from checks.calls.outcomes import tool_pair
 from checks.findings import Finding
 from checks.greedy.turn import GreedyTurn
+from checks.greedy.turn_judgement import TurnJudgement
 from checks.run.reading import Reading
 from checks.servers.speed import SpeedEstimate
 from checks.stats.session_interval import Estimate
-from checks.tokens.forks import Fork, first_divergence
+from checks.tokens.fork import Fork, first_divergence
 from reports.rows.redacted import Redact
 from traces.boundaries.label import LABELS
 from traces.journal.arm import Arm

@@ -145,7 +145,7 @@ def _exchange_rows(
 ) -> ExchangeRows:
     """Rows of every capture, with the regrets the judgement used."""
     rows = ExchangeRows(redact)
-    family, templates = conclusion.setup.served["candidate"].family, facts.templates
+    family, templates = facts.family, facts.templates
     measured = {
         (found.arm.name, turn.session, turn.turn): measure_turn(turn)
         for found in (run.main, *run.further)

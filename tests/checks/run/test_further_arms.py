@@ -8,7 +8,7 @@ from checks.bounds import Bound
 from checks.greedy.judge import GreedyJudgement, judge_greedy
 from checks.greedy.turn import GreedyTurn
 from checks.policy import Policy
-from checks.run.arm_bounds import arm_bounds, arm_findings, missing_bound
+from checks.run.arms import arm_bounds, arm_findings, missing_bound
 from checks.servers.server_counters import growth, judge_counters, other_traffic, preempted
 from checks.servers.speed import SpeedEstimate
 from checks.servers.speed_curve import CurvePoint, curve_break_even, half_empty, mean_in_flight

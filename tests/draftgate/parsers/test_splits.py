@@ -16,9 +16,9 @@ from draftgate.cli import run
 from draftgate.config.config import Config
 from draftgate.config.file import parse_config
 from draftgate.run import split_cutter
-from tests.support.parsed_stream import capture
 from draftgate.run.conclusion import write_cases
 from draftgate.run.target import served_parsers
+from tests.support.parsed_stream import capture
 from traces.journal.exchange import Exchange, TurnId, exchange_of
 from traces.journal.path_facts import ModelFacts, PathFacts
 from traces.journal.served_parsers import ServedParsers

@@ -14,7 +14,7 @@ from checks.acceptance.ngram_steps import align
 from checks.acceptance.steps import Steps
 from draftgate.config.config import Config
 from draftgate.config.file import parse_config
-from draftgate.run.journals import add_journal
+from draftgate.run.folder import add_journal
 from draftgate.run.offline import judge_journals
 from draftgate.run.paths import server_spec
 from replay.launch.command import server_command
