@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from draftgate.pytest_plugin.settings import MARKER, OPTIONS, add_options
+from draftgate.pytest_plugin.status import REASON, STATUS
 
 if TYPE_CHECKING:
     from draftgate.pytest_plugin.capturing import Capturing
@@ -23,11 +24,6 @@ SUITE = pytest.StashKey["Suite"]()
 SAID = pytest.StashKey[bool]()
 PARAMETRISED = ("recorded_turn", "case_scenario")
 FIXTURES = frozenset({"draftgate_run", "both_paths", "capture", *PARAMETRISED})
-
-REASON = "draftgate_reason"
-"""Attribute of a report that holds why its test is inconclusive; it travels between processes."""
-STATUS = ("inconclusive", "?", ("INCONCLUSIVE", {"yellow": True}))
-"""Category, letter and word of such a report."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

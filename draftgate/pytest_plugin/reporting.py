@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
-from draftgate.pytest_plugin import REASON, STATUS
 from draftgate.pytest_plugin.settings import settings_of_item
+from draftgate.pytest_plugin.status import REASON, STATUS
 from draftgate.testing.inconclusive import Inconclusive
 from draftgate.testing.masking import Mask, texts_in
 
