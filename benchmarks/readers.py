@@ -34,8 +34,7 @@ LEAST_BYTES = 100_000
 
 PARSERS: tuple[Callable[[bytes], Any], ...] = (orjson.loads, json.loads)
 LENGTHS = (1, 5)
-BYTES = 2_000_000
-"""Size of a made-up file, about."""
+"""How long the made-up files are."""
 
 
 def parse_plainly(loads: Callable[[bytes], Any], file: Path) -> None:

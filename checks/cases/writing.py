@@ -1,6 +1,6 @@
 """A case file for one finding: minimised, redacted, and judged again to the same codes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import ValidationError
@@ -38,25 +38,6 @@ def case_of_pair(
 
     small = minimised(full, shows)
     return _case(finding, small, codes_of(small), redact(finding.message))
-
-
-def case_of_profile(finding: Finding, acceptance: Mapping[str, Any], redact: Redact) -> Case | None:
-    """A case for a finding about an acceptance profile: the rows that show it.
-
-    `acceptance` holds the rows of the run in the words of the case format.
-    """
-    scenario: Scenario = {"name": "seen", "acceptance": dict(acceptance)}
-    if finding.code not in codes_of(scenario):
-        return None
-    aim = codes_of(scenario)
-    for part in ("profile", "reference", "steps"):
-        rows = list(scenario["acceptance"].get(part) or [])
-        for index in reversed(range(len(rows))):
-            fewer = {**scenario["acceptance"], part: rows[:index] + rows[index + 1 :]}
-            smaller = {"name": "seen", "acceptance": fewer}
-            if codes_of(smaller) == aim:
-                scenario, rows = smaller, fewer[part]
-    return _case(finding, scenario, aim, redact(finding.message))
 
 
 def case_of_cut(

@@ -73,9 +73,6 @@ class Lexicon:
         first, *rest = self.snake().split("_")
         return first + "".join(p.capitalize() for p in rest)
 
-    def pascal(self) -> str:
-        return (self.noun() + " " + self.noun()).title().replace(" ", "")
-
     def hexid(self, length: int) -> str:
         return "".join(self.one("0123456789abcdef") for _ in range(length))
 

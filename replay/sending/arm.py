@@ -26,9 +26,7 @@ GIVE_UP_AFTER = 3
 
 @dataclass(frozen=True, slots=True)
 class ArmPlan:
-    """How to run it. `pace_s` is the wait between the starts of two sessions; `retries` counts
-    further attempts at a turn of which nothing was received.
-    """
+    """How to run it. `retries` counts further attempts at a turn of which nothing was received."""
 
     run: str
     path: str
@@ -39,7 +37,6 @@ class ArmPlan:
     timeout_s: float = 600.0
     retries: int = 2
     retry_wait_s: float = 0.5
-    pace_s: float = 0.0
 
 
 @dataclass(slots=True)
@@ -89,7 +86,7 @@ async def run_arm(
         ]
         finished = finished_turns(journal, plan.run)
         runner = _Runner(plan, writer, clients, finished, progress, check_alive)
-        waiting = iter(enumerate(sessions))
+        waiting = iter(sessions)
         try:
             async with asyncio.TaskGroup() as group:
                 for _ in range(min(plan.concurrency, len(sessions))):
@@ -118,14 +115,11 @@ class _Runner:
         self.progress = progress
         self.check_alive = check_alive
         self.result = ArmResult(torn_bytes=writer.torn_bytes)
-        self.started = asyncio.get_running_loop().time()
         self.unanswered = 0
 
-    async def work(self, waiting: Iterator[tuple[int, SessionJobs]]) -> None:
+    async def work(self, waiting: Iterator[SessionJobs]) -> None:
         """Take one session after the other until none is left."""
-        for position, session in waiting:
-            start = self.started + position * self.plan.pace_s
-            await asyncio.sleep(max(0.0, start - asyncio.get_running_loop().time()))
+        for session in waiting:
             for job in session:
                 await self._turn(job)
                 self.progress(self.result.done)

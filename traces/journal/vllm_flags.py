@@ -1,10 +1,8 @@
 """A vLLM command line, read as vLLM's own parser reads it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 SECRET_FLAGS = frozenset({"--api-key", "--hf-token"})
-
-Flags = Mapping[str, tuple[str, ...]]
 
 
 def parse_flags(arguments: Sequence[str]) -> dict[str, tuple[str, ...]]:

@@ -8,7 +8,7 @@ import pytest
 
 from checks.cases.judge import judge_case, pair_of_scenario
 from checks.cases.redaction import redacted
-from checks.cases.writing import case_json, case_of_pair, case_of_profile, codes_of
+from checks.cases.writing import case_json, case_of_pair, codes_of
 from checks.exact.judge import judge_pair
 from checks.findings import Finding
 from checks.pair import Pair
@@ -203,26 +203,3 @@ def test_an_invalid_schema_does_not_make_the_case_unreadable() -> None:
     lost = LOST | {"request": request(tools=[*request()["tools"], broken])}
     for _, case in written(pair_of(**lost)):
         judge_case(case, "written")
-
-
-def test_a_profile_case_keeps_the_rows_that_show_it() -> None:
-    def row(band: str, first: int) -> dict:
-        return {
-            "boundary": "all",
-            "context_bucket": band,
-            "num_drafts": 1000,
-            "num_draft_tokens": 1000,
-            "accepted_per_pos": [first],
-            "num_accepted_tokens": first,
-        }
-
-    acceptance = {
-        "profile": [row("0-8k", 700), row("8k-16k", 200), row("16k-32k", 700)],
-        "reference": [row(band, 700) for band in ("0-8k", "8k-16k", "16k-32k")],
-    }
-    case = case_of_profile(Finding("ACCEPTANCE_COLLAPSE", "lost"), acceptance, redact)
-    assert case is not None
-    (scenario,) = case.scenarios
-    assert scenario.acceptance is not None
-    assert [r.context_bucket for r in scenario.acceptance.profile] == ["8k-16k"]
-    assert judge_case(case, "x")[0].judgement.codes == ["ACCEPTANCE_COLLAPSE"]

@@ -199,12 +199,6 @@ def test_progress_counts_every_turn_dealt_with(tmp_path: Path) -> None:
     assert counts == [1, 2, 3, 4, 5, 6]
 
 
-def test_pacing_spreads_the_starts_of_sessions(tmp_path: Path) -> None:
-    _, _, captures = replay(tmp_path, lambda seen: Answer(), jobs(3, 1), concurrency=3, pace_s=0.2)
-    starts = sorted(c.sent_at for c in captures)
-    assert starts[2] - starts[0] >= 0.35
-
-
 def test_a_path_without_url_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ServerError, match="path candidate: no URL"):
         asyncio.run(run_arm(plan(), jobs(1, 1), tmp_path / "j.zst"))
