@@ -1,7 +1,6 @@
 """ACCEPTANCE_*, METRIC_*, DRAFTER_CONFIG_LOST and PREFIX_CACHE_LOST, each with its near miss."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +8,7 @@ import pytest
 from checks.acceptance.reference import judge_profile
 from checks.exact.counts import judge_prefix_cache
 from checks.findings import Finding, NotJudged
+from tests.support.cases import FOLDER
 
 
 def row(drafts: int, *accepted: int, **more: Any) -> dict[str, Any]:
@@ -182,8 +182,8 @@ def test_prefix_cache(baseline: Any, candidate: int, block: int, fires: bool) ->
 @pytest.mark.parametrize(
     "kind", ["acceptance_dead_drafter", "acceptance_depth_decay", "acceptance_metric_inconsistent"]
 )
-def test_known_cases(shared: Path, kind: str) -> None:
-    case = json.loads((shared / "cases" / f"{kind}.json").read_text())
+def test_known_cases(kind: str) -> None:
+    case = json.loads((FOLDER / "kinds" / f"{kind}.json").read_text())
     for scenario in case["scenarios"]:
         seen = fired(judge_profile(scenario["acceptance"]))
         assert list(seen) == sorted(scenario["expected"]["codes"]), scenario["name"]

@@ -1,6 +1,6 @@
 """What is no fault and hides none: the same scenario written or cut in another way.
 
-Every scenario of the shared cases, and of those made by hand, keeps its codes when empty deltas
+Every scenario of the case files, keeps its codes when empty deltas
 come between, each delta arrives character by character, absent fields are null, tokens have other
 ids, reasoning has its older name, arguments are spelt otherwise, or rows come in another order.
 """
@@ -8,16 +8,15 @@ ids, reasoning has its older name, arguments are spelt otherwise, or rows come i
 import json
 from collections.abc import Callable, Iterator
 from copy import deepcopy
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from checks.cases.judge import judge_scenario
+from tests.support.cases import BY_HAND, KINDS
 from traces.cases.case import parse_case
 
 Scenario = dict[str, Any]
-OWN = Path(__file__).with_name("by_hand.case.json")
 
 
 def chunks_of(scenario: Scenario) -> list[dict]:
@@ -133,10 +132,10 @@ CHANGES: list[Callable[[Scenario], Scenario]] = [
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
-def test_a_change_that_changes_nothing(shared: Path, change) -> None:
+def test_a_change_that_changes_nothing(change) -> None:
     wrong = []
     changed = 0
-    for file in [*sorted((shared / "cases").glob("*.json")), OWN]:
+    for file in [*KINDS, BY_HAND]:
         for scenario in json.loads(file.read_text(encoding="utf-8"))["scenarios"]:
             other = change(deepcopy(scenario))
             changed += other != scenario

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from draftgate.cli import run
+from tests.support.cases import FOLDER
 
 GOOD: dict[str, Any] = {
     "name": "good",
@@ -102,9 +103,9 @@ def test_files_that_are_not_there(tmp_path: Path, name: str) -> None:
     assert run(["check", str(tmp_path / name)]) == 2
 
 
-def test_the_shared_cases_end_with_one(shared: Path) -> None:
+def test_the_project_s_own_cases_end_with_one() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "draftgate", "check", str(shared / "cases"), "--json"],
+        [sys.executable, "-m", "draftgate", "check", str(FOLDER / "kinds"), "--json"],
         capture_output=True,
         text=True,
         check=False,

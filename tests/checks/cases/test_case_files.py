@@ -1,4 +1,4 @@
-"""Every shared case is judged exactly as it says, and the case reader speaks plainly."""
+"""Every case file is judged exactly as it says, and the case reader speaks plainly."""
 
 import json
 from pathlib import Path
@@ -8,23 +8,23 @@ import pytest
 from checks.cases.judge import judge_case
 from checks.findings import CODES
 from tests.support.case_builder import request, streamed
+from tests.support.cases import KINDS
 from traces.cases.case import parse_case, read_case
 from traces.errors import InputError
 
 
-def test_shared_cases(shared: Path) -> None:
-    files = sorted((shared / "cases").glob("*.json"))
-    assert len(files) >= 25
+def test_every_kind_is_judged_as_it_says() -> None:
+    assert len(KINDS) == 25
     wrong = []
-    for file in files:
+    for file in KINDS:
         for result in judge_case(read_case(file), file.name):
             if not result.as_expected:
                 wrong.append((file.name, result.name, result.judgement.codes, result.expected))
     assert wrong == []
 
 
-def test_shared_cases_hold_a_fault_and_a_near_miss_each(shared: Path) -> None:
-    for file in sorted((shared / "cases").glob("*.json")):
+def test_every_kind_holds_a_fault_and_a_near_miss() -> None:
+    for file in KINDS:
         verdicts = {s.expected.verdict for s in read_case(file).scenarios if s.expected}
         assert verdicts == {"pass", "fail"}, file.name
 

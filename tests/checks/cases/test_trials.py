@@ -1,0 +1,91 @@
+"""Faults in several disguises and their sound twins: judged as each says, or known not to be."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from checks.cases.judge import judge_scenario
+from tests.support.cases import TRIALS
+from traces.cases.case import parse_case
+
+SAMPLED = "validity of a sampled turn is not judged on the path alone yet"
+SAMPLED_TEXT = "text of sampled turns without tokens is compared yet"
+SEAM = "white space at the seam of a call is an error yet"
+
+NOT_YET: dict[tuple[str, str], str] = {
+    ("bos-token-in-content", "bad, sampled"): SAMPLED,
+    (
+        "earlier-stop-string-leaks",
+        "bad, as the gate fills it (stop_match = the candidate's stop_reason)",
+    ): "stop_match excuses an earlier stop string yet",
+    ("words-dropped-from-stream", "bad, sampled turn"): SAMPLED,
+    (
+        "prefix-reuse-collapses",
+        "bad, hybrid model with units of 2144 tokens, all lost",
+    ): "a loss of few, large blocks stays below four blocks",
+    (
+        "drafter-head-never-set",
+        "bad, first run: no reference",
+    ): "ACCEPTANCE_DEAD needs a reference yet",
+    ("finish-reason-abort", "bad, text"): "a reason outside the protocol is no finding yet",
+    ("finish-reason-abort", "bad, inside a call"): "half a call behind equal tokens is excused yet",
+    ("sampled-agent-turn-broken-call", "bad, trailing brace"): SAMPLED,
+    ("sampled-agent-turn-broken-call", "bad, cut arguments"): SAMPLED,
+    (
+        "sampled-agent-turn-broken-call",
+        "bad, call shown as text behind other words",
+    ): SAMPLED,
+    (
+        "sampled-agent-turn-broken-call",
+        "bad, the same, greedy behind a near tie",
+    ): "validity behind a near tie is not judged yet",
+    (
+        "header-sent-again-at-finish",
+        "bad: another name in the flush",
+    ): "TOOL_HEADER_CHANGED is no code yet",
+    ("space-around-calls", "one newline more"): SEAM,
+    ("space-around-calls", "leading newline"): SEAM,
+    (
+        "draft-lengths-vary",
+        "half of the drafts are one token long",
+    ): "rates divide by drafts that did not draft the position",
+    ("sampled-without-tokens", "other words"): SAMPLED_TEXT,
+    ("sampled-without-tokens", "another call"): SAMPLED_TEXT,
+    ("sampled-without-tokens", "text in place of a call"): SAMPLED_TEXT,
+    (
+        "sampled-without-tokens",
+        "temperature not given: sampled at the server's default",
+    ): SAMPLED_TEXT,
+}
+"""Scenarios the rules of docs/case-rules.md decide and the code does not follow yet, and why. A
+scenario that comes right must leave this table: the marks are strict."""
+
+
+def scenarios() -> list[object]:
+    found = []
+    for file in TRIALS:
+        for scenario in json.loads(file.read_text(encoding="utf-8"))["scenarios"]:
+            key = (file.stem, scenario["name"])
+            marks = [pytest.mark.xfail(reason=NOT_YET[key], strict=True)] if key in NOT_YET else []
+            found.append(pytest.param(file, scenario, marks=marks, id=": ".join(key)))
+    return found
+
+
+@pytest.mark.parametrize(("file", "scenario"), scenarios())
+def test_it_is_judged_as_it_says(file: Path, scenario: dict[str, object]) -> None:
+    text = json.dumps({"case": 1, "kind": "trial", "scenarios": [scenario]})
+    (parsed,) = parse_case(text, file.name).scenarios
+    assert parsed.expected is not None
+    judged = judge_scenario(parsed)
+    assert judged.codes == sorted(parsed.expected.codes), parsed.expected.note
+    assert judged.verdict == parsed.expected.verdict
+
+
+def test_the_table_names_scenarios_that_exist() -> None:
+    known = {
+        (file.stem, scenario["name"])
+        for file in TRIALS
+        for scenario in json.loads(file.read_text(encoding="utf-8"))["scenarios"]
+    }
+    assert NOT_YET.keys() <= known
