@@ -4,9 +4,11 @@ What is right was written down by hand, from what the tool that records them sen
 """
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
+import pytest
 from recordings import lines, read, texts
 from session_invariants import check_file
 
@@ -235,3 +237,117 @@ def test_a_result_from_after_the_next_response_was_not_in_its_prompt_as_logged(
     file, (session,) = read(tmp_path, lines({"messages": [*said, shown("c1", "A")]}))
     assert [turn.fidelity for turn in session.turns] == ["exact", "rebuilt"]
     assert codes(file) == ["result_after_response"]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"role": "assistant", "text": "I added it."},
+        {"type": "message", "role": "user", "text": "Add it"},
+        {"ts": 1, "type": "say", "say": "text", "text": "I add it."},
+        {"session_id": "s", "ts": 1, "text": "Add it"},
+        {"sessionID": "ses_1", "messageID": "msg_1", "type": "text", "text": "Add it"},
+        {"event.name": "user_prompt", "prompt": "Add it", "session.id": "s"},
+        {"eventId": "e1", "prompt": "Add it"},
+        {"trace_id": "t", "span_id": "s", "attributes": {}, "prompt": "Add it"},
+        {"uuid": "u1", "parentUuid": None, "text": "Add it"},
+        {"turns": [{"role": "assistant", "content": "I add it."}]},
+    ],
+    ids=lambda row: ",".join(row),
+)
+def test_rows_of_a_recording_are_no_prompts(tmp_path: Path, row: dict[str, Any]) -> None:
+    file, sessions = read(tmp_path, lines(row, row))
+    assert sessions == []
+    assert file.format != "prompts"
+    plain = {"prompt": "Add a login page"}
+    file, sessions = read(tmp_path, lines(*[plain] * 9, row), format="prompts")
+    assert len(sessions) == 9
+    assert file.skipped == {"no_prompt": 1}
+
+
+@pytest.mark.parametrize(
+    ("row", "prompt_is"),
+    [
+        ({"question_id": 1, "category": "coding", "turns": ["One", "Two"]}, "One"),
+        ({"turns": [{"role": "user", "content": "One"}]}, "One"),
+        ({"prompt": "One", "type": "math", "time": 3}, "One"),
+        ({"task_id": "HumanEval/0", "prompt": "def f():", "test": "assert f()"}, "def f():"),
+        ({"id": "a", "text": "One"}, "One"),
+        ({"instruction": "Add", "input": "1 and 2", "output": "3"}, "Add\n\n1 and 2"),
+        ({"instruction": "Add", "input": ""}, "Add"),
+        ({"role": "user", "prompt": "One"}, "One"),
+    ],
+    ids=str,
+)
+def test_rows_of_data_sets_are_prompts(tmp_path: Path, row: dict[str, Any], prompt_is: str) -> None:
+    file, (session, _) = read(tmp_path, lines(row, row))
+    assert file.format == "prompts"
+    assert prompt(session, 0) == [f"user: {prompt_is}"]
+
+
+def test_what_holds_text_but_no_prompts_says_what_to_do() -> None:
+    file, sessions = fault("rows-with-role-and-text.jsonl")
+    assert (file.format, sessions) == (None, [])
+    file, sessions = fault("cline-ui_messages.json")
+    assert (file.format, sessions) == ("cline-ui-log", [])
+    assert "api_conversation_history.json" in str(file.reason)
+    file, sessions = fault("batch-results-alone.jsonl")
+    assert sessions == []
+    assert "answers of a batch without their requests" in str(file.reason)
+    assert "into one file" in str(file.fix)
+
+
+def test_a_tree_of_files_is_one_session(tmp_path: Path) -> None:
+    _, (session,) = fault("opencode-storage")
+    assert (session.session_id, session.source.tool_version) == ("ses_1", "1.0.0")
+    assert prompt(session, 0) == ["user: list files"]
+    output = session.output(session.turns[0])
+    assert output is not None
+    assert output.text == "There is one file."
+    folder = tmp_path / "old" / "storage" / "session"
+    pieces = FAULTS / "opencode-storage" / "storage"
+    for source, place in {
+        "session/proj/ses_1.json": "info/ses_1.json",
+        "message/ses_1/msg_1.json": "message/ses_1/msg_1.json",
+        "message/ses_1/msg_2.json": "message/ses_1/msg_2.json",
+        "part/msg_1/prt_1.json": "part/ses_1/msg_1/prt_1.json",
+        "part/msg_2/prt_3.json": "part/ses_1/msg_2/prt_3.json",
+    }.items():
+        (folder / place).parent.mkdir(parents=True, exist_ok=True)
+        (folder / place).write_bytes((pieces / source).read_bytes())
+    (file,) = import_files([tmp_path])
+    (older,) = file.sessions
+    assert prompt(older, 0) == ["user: list files"]
+
+
+def test_a_piece_of_a_tree_without_its_session_is_told(tmp_path: Path) -> None:
+    pieces = FAULTS / "opencode-storage" / "storage"
+    shutil.copytree(pieces / "part", tmp_path / "storage" / "part")
+    files = list(import_files([tmp_path]))
+    assert [file.format for file in files] == ["opencode-piece"] * 4
+    assert all("storage/session" in str(file.drain().reason) for file in files)
+
+
+def test_a_broken_file_of_a_tree_is_told(tmp_path: Path) -> None:
+    shutil.copytree(FAULTS / "opencode-storage", tmp_path / "tree")
+    (tmp_path / "tree/storage/part/msg_1/prt_1.json").write_bytes(b"{")
+    (file,) = import_files([tmp_path])
+    sessions = list(file.sessions)
+    check_file(file, sessions)
+    assert codes(file) == ["parts_left_out"]
+    assert [turn.fidelity for s in sessions for turn in s.turns] in ([], ["lossy"])
+
+
+def test_batches_of_both_apis_are_paired(tmp_path: Path) -> None:
+    body = {"model": "m", "max_tokens": 9, "messages": [ASKED]}
+    message = {"role": "assistant", "content": [{"type": "text", "text": "Seven."}]}
+    result = {"type": "succeeded", "message": message}
+    asking, answering = {"custom_id": "q", "params": body}, {"custom_id": "q", "result": result}
+    file, (session,) = read(tmp_path, lines(asking, answering))
+    check_file(file, [session])
+    output = session.output(session.turns[0])
+    assert output is not None
+    assert (prompt(session, 0), output.text) == (["user: go"], "Seven.")
+    file, sessions = read(tmp_path, lines(answering))
+    assert sessions == []
+    assert "without their requests" in str(file.reason)

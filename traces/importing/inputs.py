@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from traces.errors import InputError
+from traces.readers.files.session_tree import SessionTrees
 
 STDIN = "-"
 COPY_BYTES = 1 << 20
@@ -25,6 +26,7 @@ class InputFile:
 def expand(paths: Iterable[str | Path]) -> Iterator[InputFile]:
     """Every file, folders recursively and in name order, each file once, hidden ones left out.
 
+    Of a session that is kept as a tree of files, the file of the session stands for all.
     Raises InputError for a path that names nothing.
     """
     seen: set[Path] = set()
@@ -66,8 +68,9 @@ def _files(given: str) -> list[Path]:
 
 def _inside(folder: Path) -> list[Path]:
     files = (path for path in folder.rglob("*") if path.is_file())
+    trees = SessionTrees()
     shown = (path for path in files if not _is_hidden(path.relative_to(folder)))
-    return sorted(shown)
+    return sorted(path for path in shown if not trees.holds(path))
 
 
 def _is_hidden(path: Path) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from traces.readers.chat.shapes import items, mapping
+from traces.readers.chat.shapes import items, mapping, text
 from traces.readers.files.sample import Sample
 from traces.readers.intake import Intake
 from traces.readers.reader import share
@@ -58,6 +58,17 @@ def _is_session_index(row: dict[str, Any]) -> bool:
     return ("messages_path" in row or "messagesPath" in row) and "messages" not in row
 
 
+def _is_cline_ui(row: dict[str, Any]) -> bool:
+    kind = row.get("type")
+    return kind in ("say", "ask") and isinstance(row.get(text(kind)), str) and "ts" in row
+
+
+def _is_opencode_piece(row: dict[str, Any]) -> bool:
+    alone = "sessionID" in row and not row.keys() & {"part", "parts", "info"}
+    is_part = "messageID" in row and "type" in row
+    return alone and "id" in row and (is_part or "role" in row)
+
+
 UNSUPPORTED = (
     Unsupported(
         "load-trace-mooncake",
@@ -100,5 +111,20 @@ UNSUPPORTED = (
         "session_index",
         frozenset({"messages_path", "messagesPath"}),
         _is_session_index,
+    ),
+    Unsupported(
+        "cline-ui-log",
+        "what Cline showed, not what it sent: import api_conversation_history.json beside it",
+        "shown_to_the_user",
+        frozenset({"say", "ask"}),
+        _is_cline_ui,
+    ),
+    Unsupported(
+        "opencode-piece",
+        "a message or a part alone: import the session's own file, in storage/session, or the "
+        "whole storage folder",
+        "piece_of_a_tree",
+        frozenset({"sessionID"}),
+        _is_opencode_piece,
     ),
 )

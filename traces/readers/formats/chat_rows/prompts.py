@@ -1,12 +1,16 @@
 """Prompt-only rows: replayable turns without a recorded answer.
 
     {"question_id": 1, "category": "coding", "turns": ["Write …", "Now …"]}  SPEED-Bench
-    {"prompt": "…"} / {"text": "…"} / {"messages": [… last one from the user]}
+    {"prompt": "…"} / {"instruction": "…", "input": "…"} / {"text": "…"}
 
 Further ``turns`` of a row would follow an answer nobody recorded: only the first is replayable.
+Rows of a log or of telemetry hold such keys too: a row that names its role, session or event is
+part of a recording, and a recording that has such rows is not a list of prompts.
 """
 
+import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, ClassVar
 
 from traces.readers.chat.builder import SessionBuilder
@@ -25,14 +29,48 @@ ID_KEYS = ("question_id", "id", "prompt_id", "task_id")
 TAG_KEYS = ("category", "sub_category", "subset", "source", "difficulty")
 
 
+RECORDED_KEYS = frozenset(
+    {
+        "sessionid", "conversationid", "threadid", "messageid", "requestid", "responseid",
+        "eventid", "eventname", "eventtype", "event", "traceid", "spanid", "uuid", "parentuuid",
+        "parentid", "attributes", "resource", "severity", "loglevel", "logger", "hostname",
+    }
+)  # fmt: skip
+"""Keys of a row that was recorded while something ran: case, ``_``, ``-`` and ``.`` aside."""
+
+TYPED_KEYS = frozenset({"type", "kind", "ts", "timestamp", "time", "created", "createdat"})
+"""With ``text`` alone, also keys that tell what was said when."""
+
+
+def is_recorded(row: dict[str, Any]) -> bool:
+    """Whether a row is part of a recording: it names a role that is no user's, a session, an
+    event, or, if ``text`` is all that could be a prompt, a type or a moment."""
+    if row.get("role", "user") != "user" or row.get("type") in ("say", "ask"):
+        return True
+    only_text = not any(text(row.get(key)) for key in PROMPT_KEYS[:-1]) and "turns" not in row
+    recorded = RECORDED_KEYS | TYPED_KEYS if only_text else RECORDED_KEYS
+    return not _plain(tuple(row)).isdisjoint(recorded)
+
+
+@lru_cache(maxsize=1024)
+def _plain(keys: tuple[str, ...]) -> frozenset[str]:
+    """Keys without case, ``_``, ``-`` and ``.``."""
+    return frozenset(re.sub(r"[_.-]", "", key).lower() for key in keys)
+
+
 def row_prompts(row: dict[str, Any]) -> list[str]:
-    """The user's texts of a row, in order; empty if it holds none."""
+    """The user's texts of a row, in order; empty if it holds none, or is part of a recording."""
     turns = items(row.get("turns"))
+    if is_recorded(row) or mapping(turns[0] if turns else {}).get("role", "user") != "user":
+        return []
     said = [turn for turn in turns if isinstance(turn, str)]
     said = said or [text(mapping(turn).get("content")) for turn in turns]
     if any(said):
         return [turn for turn in said if turn]
-    return next(([row[key]] for key in PROMPT_KEYS if text(row.get(key))), [])
+    prompt = next((row[key] for key in PROMPT_KEYS if text(row.get(key))), "")
+    if "instruction" in row and prompt == row["instruction"] and text(row.get("input")):
+        prompt = f"{prompt}\n\n{row['input']}"
+    return [prompt] if prompt else []
 
 
 class Prompts:
@@ -43,7 +81,9 @@ class Prompts:
     keys: ClassVar[frozenset[str]] = frozenset({"turns", *PROMPT_KEYS})
 
     def match(self, sample: Sample) -> float:
-        """Rows with turns or a prompt, and no conversation."""
+        """Rows with turns or a prompt, and no row that is part of a recording."""
+        if any(is_recorded(row) for row in sample.objects):
+            return 0.0
         return 0.6 * share(sample, sum(bool(row_prompts(row)) for row in sample.objects))
 
     def read(self, intake: Intake) -> Iterator[Session]:

@@ -1,4 +1,5 @@
-"""opencode: its database, exports, message lists, and ``opencode run --format json``.
+"""opencode: its database, its older tree of files, exports, message lists, and
+``opencode run --format json``.
 
     {"info":{"id":"ses_…"},"messages":[{"info":{"role":"assistant",…},"parts":[
      {"type":"step-start"},{"type":"tool","callID":"…","tool":"bash","state":{…}},
@@ -17,6 +18,7 @@ from traces.readers.files.database import Database
 from traces.readers.files.json_text import embedded
 from traces.readers.files.sample import Sample
 from traces.readers.formats.opencode.log import OpencodeLog
+from traces.readers.formats.opencode.tree import SESSION_KEYS, is_session, messages_of
 from traces.readers.intake import Intake
 from traces.readers.reader import share
 from traces.session.session import Parent, Session
@@ -31,7 +33,9 @@ class Opencode:
 
     format: ClassVar[str] = "opencode"
     unsupported: ClassVar[str | None] = None
-    keys: ClassVar[frozenset[str]] = frozenset({"info", "session_id", "sessionID", *TABLES})
+    keys: ClassVar[frozenset[str]] = frozenset(
+        {"info", "session_id", "sessionID", *SESSION_KEYS, *TABLES}
+    )
 
     def match(self, sample: Sample) -> float:
         """An export, a list of messages with parts, the stream, or the tables of its database."""
@@ -41,6 +45,8 @@ class Opencode:
         if "messages" in document and text(mapping(document.get("info")).get("id")).startswith(
             "ses"
         ):
+            return 1.0
+        if is_session(sample):
             return 1.0
         rows = sample.objects
         lists = sum("info" in row and isinstance(row.get("parts"), list) for row in rows)
@@ -59,6 +65,11 @@ class Opencode:
                 yield from _database_sessions(database, intake)
             return
         document = mapping(intake.source.document)
+        if is_session(intake.source.sample):
+            name = text(document.get("id"))
+            log = OpencodeLog(_builder(document, intake))
+            yield from log.read(messages_of(intake.source.path, name, log))
+            return
         log = OpencodeLog(_builder(mapping(document.get("info")), intake))
         if "messages" in document:
             yield from log.read(entries(intake, items(document["messages"])))

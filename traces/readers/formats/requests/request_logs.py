@@ -2,7 +2,8 @@
 
     {"log": {"entries": [{"request": {…}, "response": {…}}]}}             HAR
     {"messages": […], "response": {…}, "model_parameters": {…}}            LiteLLM
-    {"custom_id": "…", "body": {…}} / {"custom_id": "…", "response": {…}}  batch files
+    {"custom_id": "…", "body": {…}} / {"custom_id": "…", "response": {…}}  batch files of OpenAI
+    {"custom_id": "…", "params": {…}} / {"custom_id": "…", "result": {…}}  and of Anthropic
     {"request": {…}, "response": {…}}                                      pairs
 
 Streamed answers are folded. Every request is one turn with its exact prompt.
@@ -11,6 +12,7 @@ Streamed answers are folded. Every request is one turn with its exact prompt.
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
+from traces.errors import InputError
 from traces.readers.chat.log import entries
 from traces.readers.chat.repeated import PromptReader
 from traces.readers.chat.shapes import items, mapping, text, text_or_none
@@ -26,6 +28,7 @@ from traces.readers.tags import scalar_tags
 from traces.session.session import Session
 from traces.session.turn import Times
 
+ANSWER_ALONE = "answer_without_prompt"
 LITELLM_KEYS = frozenset({"call_type", "custom_llm_provider", "proxy_server_request"})
 
 
@@ -45,10 +48,18 @@ class RequestLogs:
         return share(sample, sum(_is_exchange(row) for row in sample.objects))
 
     def read(self, intake: Intake) -> Iterator[Session]:
-        """The sessions of the log."""
+        """The sessions of the log. Raises InputError for answers of a batch alone."""
         har = items(mapping(mapping(intake.source.document).get("log")).get("entries"))
         rows = entries(intake, har) if har else intake.source.rows()
-        yield from chained(self._exchanges(rows, intake), intake, None)
+        found = 0
+        for session in chained(self._exchanges(rows, intake), intake, None):
+            found += 1
+            yield session
+        if not found and ANSWER_ALONE in intake.ledger.skipped:
+            raise InputError(
+                "answers of a batch without their requests",
+                "put the lines of both batch files, requests and answers, into one file",
+            )
 
     def _exchanges(self, rows: Iterator[tuple[int, Any]], intake: Intake) -> Iterator[Exchange]:
         waiting = Waiting()
@@ -60,7 +71,8 @@ class RequestLogs:
             if custom and answer and not body:
                 body = next((asked for asked, _ in waiting.take(custom)), {})
             if not is_request(body) or not (body.get("messages") or body.get("input")):
-                intake.ledger.skip(number, "no_request_content")
+                alone = custom and answer and not body
+                intake.ledger.skip(number, ANSWER_ALONE if alone else "no_request_content")
                 continue
             intake.ledger.use(number)
             if custom and not answer:
@@ -97,7 +109,7 @@ def _is_exchange(row: dict[str, Any]) -> bool:
     if LITELLM_KEYS & row.keys() and "messages" in row and "response" in row:
         return True
     if "custom_id" in row:
-        return "body" in row or "response" in row
+        return not row.keys().isdisjoint(("body", "params", "response", "result"))
     body, answer = _bodies(row)
     return is_request(body) and bool(answer)
 
@@ -119,6 +131,8 @@ def _bodies(row: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         if isinstance(messages, list):
             body["messages"] = messages
         return body, as_body(row.get("response"))
+    if "custom_id" in row and ("params" in row or "result" in row):
+        return mapping(row.get("params")), mapping(mapping(row.get("result")).get("message"))
     body = (
         as_body(row.get("body")) or as_body(row.get("request_body")) or as_body(row.get("request"))
     )
