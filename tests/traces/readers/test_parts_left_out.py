@@ -129,7 +129,7 @@ def test_batch_requests_without_an_answer_are_prompts(tmp_path: Path) -> None:
         ),
     )  # fmt: skip
     check_file(file, sessions)
-    assert file.skipped == {"no_request_content": 1}
+    assert file.skipped == {"answer_without_prompt": 1}
     turns = [(session, turn) for session in sessions for turn in session.turns]
     said = {
         texts(chat_request(session, turn)["messages"])[0]: turn.output is not None
@@ -152,7 +152,7 @@ def test_of_a_batch_too_large_the_oldest_requests_are_let_go(
     check_file(file, sessions)
     answered = {session.turns[0].rows: session.turns[0].output is not None for session in sessions}
     assert answered == {(1,): False, (5,): True, (6,): True}
-    assert file.skipped == {"no_request_content": 1}
+    assert file.skipped == {"answer_without_prompt": 1}
 
 
 def test_an_encrypted_summary_is_missed(tmp_path: Path) -> None:

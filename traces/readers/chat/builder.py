@@ -9,7 +9,6 @@ import msgspec
 
 from traces.counted import counted
 from traces.readers.chat.items import Answer
-from traces.readers.chat.leak import holds_answer
 from traces.readers.chat.payloads import Outcome, payloads
 from traces.readers.chat.thread import Thread
 from traces.readers.chat.tools import ObservedTools
@@ -131,7 +130,7 @@ class SessionBuilder:
         skip_reason = answer.skip_reason
         if skip_reason is None and not thread.has_user(self._messages):
             skip_reason = NO_USER
-        if output is not None and holds_answer(thread, output, self._messages):
+        if output is not None and thread.holds_answer(output, self._messages):
             self.warn("answer_in_prompt", answer.rows[0] if answer.rows else None)
             fidelity = "lossy"
         diffs, shells = payloads(answer.calls, outcomes) if answer.calls else ((), ())

@@ -50,6 +50,26 @@ class Thread:
             self.unspoken += 1
         return False
 
+    def holds_answer(self, output: Message, messages: Mapping[str, Message]) -> bool:
+        """Whether `output`, or a result of its calls, is in what the prompt added last.
+
+        Then its source is not what was sent. Models do repeat themselves: the response before this
+        one, which is the thread's last turn, may read the same.
+        """
+        calls = {call.id for call in output.tool_calls}
+        asked: frozenset[str] = frozenset()
+        results: set[str | None] = set()
+        for place in range(len(self.mids) - 1, -1, -1):
+            message = messages[self.mids[place]]
+            if message.role == "tool":
+                results.add(message.tool_call_id)
+            if message.role == "assistant":
+                if place >= self.kept and _says_the_same(message, output):
+                    return True
+                asked = frozenset(call.id for call in message.tool_calls)
+                break
+        return not calls.isdisjoint(results - asked)
+
     def answered(self, turn: str, output: Message | None) -> None:
         """A turn answered the prompt; its output is now part of it."""
         if output is not None:
@@ -64,3 +84,11 @@ def _common(before: list[str], now: list[str]) -> int:
         return len(before)
     pairs = zip(before, now, strict=False)
     return next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(before), len(now)))
+
+
+def _says_the_same(message: Message, output: Message) -> bool:
+    if not (output.content or output.tool_calls):
+        return False
+    return message.text.strip() == output.text.strip() and [
+        (call.id, call.name, call.arguments_json) for call in message.tool_calls
+    ] == [(call.id, call.name, call.arguments_json) for call in output.tool_calls]

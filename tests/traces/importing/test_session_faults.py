@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from recordings import lines, read, texts
-from session_invariants import check_file
 
+from tests.support.sessions.invariants import check_file
+from tests.support.sessions.recordings import lines, read, texts
 from traces.importing.importer import ImportedFile, import_files
 from traces.session.render import chat_request
 from traces.session.session import Session
 
-FAULTS = Path(__file__).parent.parent / "recordings" / "faults"
+FAULTS = Path(__file__).parents[2] / "recordings" / "faults"
 
 
 def fault(name: str) -> tuple[ImportedFile, list[Session]]:
@@ -253,7 +253,7 @@ def test_a_result_from_after_the_next_response_was_not_in_its_prompt_as_logged(
         {"uuid": "u1", "parentUuid": None, "text": "Add it"},
         {"turns": [{"role": "assistant", "content": "I add it."}]},
     ],
-    ids=lambda row: ",".join(row),
+    ids=",".join,
 )
 def test_rows_of_a_recording_are_no_prompts(tmp_path: Path, row: dict[str, Any]) -> None:
     file, sessions = read(tmp_path, lines(row, row))
