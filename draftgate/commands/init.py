@@ -16,8 +16,12 @@ import click
     show_default=True,
     help="File to write.",
 )
-@click.option("--baseline-url", multiple=True, help="Running server without the drafter.")
-@click.option("--candidate-url", multiple=True, help="Running server with the drafter.")
+@click.option(
+    "--baseline-url", "baseline_urls", multiple=True, help="Running server without the drafter."
+)
+@click.option(
+    "--candidate-url", "candidate_urls", multiple=True, help="Running server with the drafter."
+)
 @click.option("--api-key-env", default="", help="Environment variable that holds the API key.")
 @click.option("--model", default="", help="Model to launch, where the servers are not running.")
 @click.option("--method", default="", help="Method of the drafter: eagle3, mtp, ngram …")
@@ -31,23 +35,7 @@ import click
 @click.option("--no-ask", is_flag=True, help="Do not ask the endpoints what they are.")
 @click.option("--force", is_flag=True, help="Overwrite the file.")
 @click.option("--json", "as_json", is_flag=True, help="One machine-readable object on stdout.")
-def command(
-    sessions: tuple[str, ...],
-    output: Path,
-    baseline_url: tuple[str, ...],
-    candidate_url: tuple[str, ...],
-    api_key_env: str,
-    model: str,
-    method: str,
-    drafter: str,
-    draft_tokens: int | None,
-    tool_parser: str,
-    reasoning_parser: str,
-    tokenizer: str,
-    no_ask: bool,
-    force: bool,
-    as_json: bool,
-) -> int:
+def command(output: Path, no_ask: bool, force: bool, as_json: bool, **given: Any) -> int:
     """Write a commented draftgate.toml for SESSIONS (files, folders or globs) and the paths named.
 
     \b
@@ -61,10 +49,7 @@ def command(
     from draftgate.init.wanted import Wanted, asked, on_terminal
     from draftgate.init.writing import write_config
 
-    drafting = {"method": method, "model": drafter, "num_speculative_tokens": draft_tokens}
-    given: dict[str, Any] = {key: value for key, value in drafting.items() if value}
-    parsers = (tool_parser, reasoning_parser, tokenizer)
-    wanted = Wanted(sessions, baseline_url, candidate_url, api_key_env, model, given, *parsers)
+    wanted = Wanted(**given)
     if on_terminal() and not as_json:
         wanted = asked(wanted)
     written = write_config(output, wanted, ask=not no_ask, force=force)

@@ -5,14 +5,15 @@ names its parsers: forced outputs show whose markup it makes calls of, and wheth
 reasoning.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from draftgate.init.endpoints import SeenPaths, SeenServer
-from draftgate.init.recordings import SeenSessions
+from draftgate.init.seen import SeenPaths, SeenSessions
 from draftgate.init.wanted import Wanted
 from replay.facts.probes import MARKUPS, REASONING
+
+SILENT = "the candidate was not asked, or does not say"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +33,12 @@ def known_parsers(wanted: Wanted, paths: SeenPaths, sessions: SeenSessions) -> M
     """
     if not wanted.candidate_urls:
         return {}
-    servers = [server for server in paths.of("candidate") if server.facts is not None]
-    calls = sessions.tool_calls > 0
-    return {
-        "tool_parser": _tool_parser(wanted.tool_parser, servers, calls),
-        "reasoning_parser": _reasoning_parser(wanted.reasoning_parser, servers),
-        "tokenizer": _tokenizer(wanted.tokenizer, servers, calls),
+    seen = {
+        "tool_parser": _tool_parser(paths, sessions.tool_calls > 0),
+        "reasoning_parser": _reasoning_parser(paths),
+        "tokenizer": _tokenizer(paths, sessions.tool_calls > 0),
     }
+    return {key: Known(said) if (said := getattr(wanted, key)) else seen[key] for key in seen}
 
 
 def server_flags(wanted: Wanted) -> tuple[str, ...]:
@@ -49,46 +49,35 @@ def server_flags(wanted: Wanted) -> tuple[str, ...]:
     return tuple(flag for flags in (tool, reasoning, tokenizer) if flags[-1] for flag in flags)
 
 
-def _tool_parser(said: str, servers: Sequence[SeenServer], calls: bool) -> Known:
-    if said:
-        return Known(said)
-    found = list(dict.fromkeys(name for server in servers for name in server.tool_parsers))
+def _tool_parser(paths: SeenPaths, calls: bool) -> Known:
+    found = list(dict.fromkeys(n for s in paths.of("candidate") for n in s.tool_parsers))
     if found:
         seen = f"seen: the candidate makes tool calls of the markup of {', '.join(found)}"
         return Known(found[0], f"{seen}; if its --tool-call-parser is another, write that")
     tried = ", ".join(name for name in MARKUPS if name != REASONING)
-    why = f"the candidate makes calls of no markup tried ({tried})" if servers else _SILENT
+    asked = any(server.facts for server in paths.of("candidate"))
+    why = f"the candidate makes calls of no markup tried ({tried})" if asked else SILENT
     return Known("", f"not seen: {why}; write its --tool-call-parser", calls)
 
 
-def _reasoning_parser(said: str, servers: Sequence[SeenServer]) -> Known:
-    if said:
-        return Known(said)
-    splits = {server.splits_reasoning for server in servers}
+def _reasoning_parser(paths: SeenPaths) -> Known:
+    splits = {server.splits_reasoning for server in paths.of("candidate")}
     if True in splits:
         seen = "seen: the candidate splits reasoning off; by which parser it does not say"
         return Known("", f"{seen}: write its --reasoning-parser", True)
     if False in splits:
         return Known("", "seen: the candidate splits no reasoning off")
-    why = "the candidate answers no probe of it" if servers else _SILENT
+    asked = any(server.facts for server in paths.of("candidate"))
+    why = "the candidate answers no probe of it" if asked else SILENT
     return Known("", f"not seen: {why}; write its --reasoning-parser, if it has one")
 
 
-def _tokenizer(said: str, servers: Sequence[SeenServer], calls: bool) -> Known:
-    if said:
-        return Known(said)
-    root = next((server.root for server in servers if server.root), "")
+def _tokenizer(paths: SeenPaths, calls: bool) -> Known:
+    facts = [server.facts for server in paths.of("candidate") if server.facts]
+    root = next((one.models[0].root for one in facts if one.models and one.models[0].root), "")
     if root and Path(root).is_dir():
         return Known(root, "seen: the folder of the model that the candidate serves")
-    if _is_a_name(root):
+    if root and root.count("/") == 1 and not root.startswith(("/", ".", "~")):
         return Known(root, "seen: the model that the candidate serves; looked up by this name")
-    why = f"the candidate serves {root}, which is no folder here" if root else _SILENT
+    why = f"the candidate serves {root}, which is no folder here" if root else SILENT
     return Known("", f"not seen: {why}; write the folder or the name of its model", calls)
-
-
-_SILENT = "the candidate was not asked, or does not say"
-
-
-def _is_a_name(root: str) -> bool:
-    """Whether it can be looked up: ``org/model``."""
-    return root.count("/") == 1 and not root.startswith(("/", ".", "~"))

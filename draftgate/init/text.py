@@ -8,6 +8,7 @@ sessions = ["traces/samples"]
 # concurrency = 4
 """
 
+import json
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -16,10 +17,8 @@ from pydantic import BaseModel
 
 from checks.policy import Policy
 from draftgate.config.config import CandidateSection, PathSection, RunSection, ServerSection
-from draftgate.init.endpoints import SeenPaths
 from draftgate.init.parsers import known_parsers, server_flags
-from draftgate.init.recordings import SeenSessions
-from draftgate.init.toml_value import toml_value
+from draftgate.init.seen import SeenPaths, SeenSessions
 from draftgate.init.wanted import Wanted
 
 WIDTH = 96
@@ -53,7 +52,7 @@ def _run(wanted: Wanted, paths: SeenPaths, sessions: SeenSessions) -> tuple[dict
     notes: dict[str, Sequence[str]] = {}
     if wanted.sessions:
         values["sessions"] = wanted.sessions
-        notes["sessions"] = [f"seen: {sessions.line()}"]
+        notes["sessions"] = [f"seen: {sessions}"]
     for key, known in known_parsers(wanted, paths, sessions).items():
         if known.value:
             values[key] = known.value
@@ -79,13 +78,12 @@ def _path(name: str, wanted: Wanted, paths: SeenPaths) -> tuple[dict[str, Any], 
     urls = wanted.urls(name)
     values: dict[str, Any] = {"urls": urls} if urls else {}
     notes: dict[str, Sequence[str]] = {}
-    seen = [line for server in paths.of(name) for line in server.lines()]
-    if seen:
-        notes["urls"] = [f"seen: {line}" for line in seen]
+    if paths.of(name):
+        notes["urls"] = [f"seen: {server}" for server in paths.of(name)]
     if wanted.api_key_env and urls:
         values["api_key_env"] = wanted.api_key_env
     if name == "candidate":
-        drafter = dict(wanted.drafter)
+        drafter = dict(wanted.speculative_config)
         k = next((s.draft_tokens for s in paths.of(name) if s.draft_tokens), None)
         if k and "num_speculative_tokens" not in drafter:
             drafter["num_speculative_tokens"] = k
@@ -134,6 +132,14 @@ def _section(
         else:
             yield f"# {key} = {toml_value(default)}"
     yield ""
+
+
+def toml_value(value: Any) -> str:
+    """`value` on one line. A mapping, whose keys are plain words, is an inline table."""
+    if isinstance(value, Mapping):
+        entries = ", ".join(f"{key} = {toml_value(inner)}" for key, inner in value.items())
+        return f"{{ {entries} }}" if entries else "{}"
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _comment(text: str) -> list[str]:

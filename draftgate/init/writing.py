@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from checks.excerpt import printable
-from draftgate.init.endpoints import SeenPaths, ask_servers
 from draftgate.init.parsers import known_parsers
-from draftgate.init.recordings import SeenSessions, look_at
+from draftgate.init.seen import SeenPaths, SeenSessions, ask_servers, look_at
 from draftgate.init.text import config_text
 from draftgate.init.wanted import Wanted
 from traces.errors import ConfigError
@@ -41,7 +40,7 @@ class Written:
         if not wanted.model:
             unreachable = [name for name in ("baseline", "candidate") if not wanted.urls(name)]
             missing += [f"`{name}.urls` (or `server.model`)" for name in unreachable]
-        elif not wanted.candidate_urls and not wanted.drafter:
+        elif not wanted.candidate_urls and not wanted.speculative_config:
             missing.append("`candidate.speculative_config`")
         if wanted.model and self.sessions.tool_calls and not wanted.tool_parser:
             missing.append("`server.flags` (--tool-call-parser)")
@@ -50,10 +49,9 @@ class Written:
     def lines(self) -> Iterator[str]:
         """For people."""
         if self.wanted.sessions:
-            yield f"sessions: {self.sessions.line()}"
+            yield f"sessions: {self.sessions}"
         for server in self.paths.servers:
-            for line in server.lines():
-                yield printable(f"{server.path}: {server.url}: {line}")
+            yield printable(f"{server.path}: {server.url}: {server}")
         yield f"wrote {self.file}"
         if self.open:
             yield f"still to fill in: {', '.join(self.open)}"
@@ -76,7 +74,9 @@ class Written:
                     "path": server.path,
                     "url": server.url,
                     "version": server.facts.version if server.facts else None,
-                    "model": server.model or None,
+                    "model": server.facts.models[0].id
+                    if server.facts and server.facts.models
+                    else None,
                     "draft_tokens": server.draft_tokens,
                     "tool_parsers": server.tool_parsers,
                     "splits_reasoning": server.splits_reasoning,

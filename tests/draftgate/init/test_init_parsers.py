@@ -8,9 +8,8 @@ import pytest
 
 from draftgate.cli import run
 from draftgate.config.file import read_config
-from draftgate.init.endpoints import SeenPaths, SeenServer
 from draftgate.init.parsers import Known, known_parsers
-from draftgate.init.recordings import SeenSessions
+from draftgate.init.seen import SeenPaths, SeenServer, SeenSessions
 from draftgate.init.wanted import Wanted
 from traces.journal.path_facts import ModelFacts, PathFacts
 
