@@ -24,6 +24,7 @@ from checks.controls.finish import FINISH
 from checks.controls.leak import leak_control
 from checks.controls.pair_control import PairControl
 from checks.controls.tail import ARGUMENT_TAIL, TEXT_TAIL
+from checks.greedy.noise import HARD_FLOOR
 from checks.pair import Pair
 from checks.run.exact import exact_checks
 from checks.run.pairs import main_pairs
@@ -64,7 +65,7 @@ def pairs_of(folder: Path) -> list[Pair]:
         for turn, exchange in evidence.of("candidate").items()
     }
     server = with_block_size(server_facts(config, facts), evidence)
-    live = main_pairs(evidence, readings, server, config.policy.hard_floor)
+    live = main_pairs(evidence, readings, server, HARD_FLOOR)
     return [one.pair for one in live]
 
 

@@ -19,7 +19,8 @@ from checks.acceptance.reference import LEVEL, MIN_DRAFTS, compare_with_referenc
 from checks.findings import Finding
 from checks.greedy.bounds import HARD, RATE
 from checks.greedy.judge import judge_measured
-from checks.greedy.rate import mover_limits
+from checks.greedy.noise import SOFT_FLOOR
+from checks.greedy.rate import EXCEEDANCE_SESSIONS, NOISE_RATIO, mover_limits
 from checks.greedy.rate_table import RateTable
 from checks.policy import Policy
 from evidence.markdown import table
@@ -86,8 +87,8 @@ def rate_need(rate: float, noise: float) -> float:
     while True:
         read = np.full((1, 1), tokens)
         counts = RateTable(read * rate, read, read * noise, read)
-        enough = rate * tokens >= POLICY.exceedance_sessions
-        if enough and mover_limits(counts, 1.0, POLICY.noise_ratio)[0] > 0:
+        enough = rate * tokens >= EXCEEDANCE_SESSIONS
+        if enough and mover_limits(counts, 1.0, NOISE_RATIO)[0] > 0:
             return tokens
         tokens *= 1.02
 
@@ -96,7 +97,7 @@ def scaled_noise() -> float:
     """How often the baseline's own regret exceeds half of the soft bound, as the bound asks."""
     _, measured = simulate(QUIET, RunSize(400, TURNS, TOKENS), np.random.default_rng(0))
     values = np.concatenate([part.values for turn in measured for part in turn.noise])
-    return float((values > POLICY.soft_floor / POLICY.noise_scale).mean())
+    return float((values > SOFT_FLOOR / POLICY.noise_scale).mean())
 
 
 def soft_regrets(rates: Sequence[float], runs: int) -> list[tuple[object, ...]]:

@@ -22,6 +22,10 @@ from checks.stats.sign_flip import integer_sign_flip
 NAME = "tool_success"
 LEVEL = 0.05
 
+SUCCESS_P = 0.001
+"""Level of the test for a loss, of turns and of sessions: greedy text that forks at near ties
+breaks some calls on either path, and at 0.05 one run in fifty would fail for it."""
+
 
 @dataclass(frozen=True, slots=True)
 class PairedOutcome:
@@ -50,8 +54,7 @@ def judge_behaviour(
 
     The limit is the lower of Newcombe's and that of a session bootstrap; with no discordant pair
     it is the exact ``-(1 - 0.05^(1/n))``. Fail where the estimate lies at or beyond the margin
-    and the loss is significant (`loss_p` at most `success_p`). Greedy text that forks at near ties
-    breaks calls on either path, so a level of 0.05 would cry wolf in one run of fifty.
+    and the loss is significant (`loss_p` at most `SUCCESS_P`).
     """
     if not outcomes:
         return BehaviourJudgement(not_applicable(NAME, "no turn calls a tool"), (), None, None)
@@ -61,7 +64,7 @@ def judge_behaviour(
     state: State = "inconclusive"
     if low >= -policy.success_margin:
         state = "pass"
-    elif table.difference <= -policy.success_margin and lost <= policy.success_p:
+    elif table.difference <= -policy.success_margin and lost <= SUCCESS_P:
         state = "fail"
     message = (
         f"{table.both} turns succeed on both paths, {table.only_baseline} on the baseline alone, "

@@ -21,8 +21,8 @@ from checks.controls.edit import vocabulary
 from checks.controls.swap_spots import Swap, spots, spread, swap_at
 from checks.greedy.bounds import ABSENT
 from checks.greedy.judge import GreedyJudgement, judge_greedy
-from checks.greedy.rate import mover_limits
-from checks.greedy.rate_table import RateTable
+from checks.greedy.rate import EXCEEDANCE_SESSIONS, NOISE_RATIO, mover_limits
+from checks.greedy.rate_table import DEFAULT_DEFF, RateTable
 from checks.greedy.turn import GreedyTurn
 from checks.policy import Policy
 from checks.tokens.regret import scored_of
@@ -85,7 +85,7 @@ def plan_soft_swaps(
         few = f"{judgement.sessions} sessions are too few to tell a rate from one odd session"
         return replace(empty, problem=few)
     floor = next(noise for noise in judgement.noise if noise.shape == "decode")
-    tolerated = policy.noise_ratio * rate.noise_rate + policy.rate_margin
+    tolerated = NOISE_RATIO * rate.noise_rate + policy.rate_margin
     total = math.ceil(2 * tolerated * rate.tokens)
     if not _would_show(total, judgement, policy):
         few = f"{rate.tokens} tokens are too few to see {total} exceedances as too many"
@@ -108,7 +108,7 @@ def plan_soft_swaps(
 def _would_show(count: int, judgement: GreedyJudgement, policy: Policy) -> bool:
     """Whether so many exceedances would put the lower limit of the excess rate above zero."""
     rate = judgement.scaled_rate
-    if rate is None or count < policy.exceedance_sessions:
+    if rate is None or count < EXCEEDANCE_SESSIONS:
         return False
     table = RateTable(
         np.array([[float(count)]]),
@@ -116,7 +116,7 @@ def _would_show(count: int, judgement: GreedyJudgement, policy: Policy) -> bool:
         np.array([[float(rate.noise_exceedances)]]),
         np.array([[float(rate.noise_tokens)]]),
     )
-    return mover_limits(table, max(rate.deff, policy.default_deff), policy.noise_ratio)[0] > 0
+    return mover_limits(table, max(rate.deff, DEFAULT_DEFF), NOISE_RATIO)[0] > 0
 
 
 def judge_swap(

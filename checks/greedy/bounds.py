@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from checks.bounds import Bound, State, not_applicable
+from checks.greedy.noise import HARD_CEILING, HARD_FACTOR
 from checks.greedy.rate import RateJudgement
 from checks.greedy.rate_table import NoiseByShape
 from checks.greedy.turn import TurnRegrets
@@ -16,6 +17,10 @@ COVERAGE, NOISE, SESSIONS, TURNS = "scored_share", "noise_floor", "sessions", "t
 
 ABSENT = "no turn at temperature 0"
 
+MAX_UNSCORED = 0.01
+"""Largest share of candidate tokens that may go without a score: the rest could hide a rate 100
+times the margin's."""
+
 LEAST_NOISE = 0.5
 """Baseline tokens that a noise floor needs, as a share of the candidate tokens of its shape."""
 
@@ -28,7 +33,7 @@ def absent_bounds() -> tuple[Bound, ...]:
     return tuple(not_applicable(name, ABSENT) for name in names)
 
 
-def hard_bound(judged: Sequence[TurnJudgement], noise: NoiseByShape, policy: Policy) -> Bound:
+def hard_bound(judged: Sequence[TurnJudgement], noise: NoiseByShape) -> Bound:
     """No single token above the hard bound that the baseline does not show itself."""
     tokens = sum(turn.tokens for turn in judged)
     sessions = len({turn.session for turn in judged if turn.tokens})
@@ -38,7 +43,7 @@ def hard_bound(judged: Sequence[TurnJudgement], noise: NoiseByShape, policy: Pol
     loud = "; ".join(
         f"{shape} shape: {noise[shape].too_noisy}" for shape in SHAPES if noise[shape].too_noisy
     )
-    beyond = _beyond_noise(judged, noise, policy)
+    beyond = _beyond_noise(judged, noise)
     if not quiet and not beyond:
         return not_applicable(HARD, f"baseline too noisy for single tokens ({loud})")
     bounds = ", ".join(f"{floor.hard:.3g} ({floor.shape})" for floor in quiet)
@@ -55,7 +60,7 @@ def hard_bound(judged: Sequence[TurnJudgement], noise: NoiseByShape, policy: Pol
         state,
         message,
         value=max((t.max_regret for t in judged if t.max_regret is not None), default=None),
-        margin=min((floor.hard for floor in quiet), default=policy.hard_ceiling),
+        margin=min((floor.hard for floor in quiet), default=HARD_CEILING),
         noise_floor=_maximum(noise),
         unit="nat",
         n=tokens,
@@ -64,12 +69,12 @@ def hard_bound(judged: Sequence[TurnJudgement], noise: NoiseByShape, policy: Pol
     )
 
 
-def _beyond_noise(judged: Sequence[TurnJudgement], noise: NoiseByShape, policy: Policy) -> int:
+def _beyond_noise(judged: Sequence[TurnJudgement], noise: NoiseByShape) -> int:
     """Turns of a noisy baseline that no noise explains: above 4 nat and four times its maximum.
 
     They do not condemn, since the tail of the noise is not known, but they cannot pass either.
     """
-    limit = max(policy.hard_ceiling, policy.hard_factor * (_maximum(noise) or 0.0))
+    limit = max(HARD_CEILING, HARD_FACTOR * (_maximum(noise) or 0.0))
     return sum(bool(t.noisy) and t.max_regret is not None and t.max_regret > limit for t in judged)
 
 
@@ -116,9 +121,7 @@ def _more(rate: RateJudgement, tokens: int) -> str:
     return f"about {more:,} more candidate tokens at these rates ({rate.growth:.2g} times this run)"
 
 
-def argmax_bound(
-    wrong: Mapping[int, tuple[int, ...]], checked: int, tokens: int, policy: Policy
-) -> Bound:
+def argmax_bound(wrong: Mapping[int, tuple[int, ...]], checked: int, tokens: int) -> Bound:
     """Every greedy token is the best of the candidate's own list. `tokens` are those that should
     carry a list of two or more, `checked` those that do.
     """
@@ -127,7 +130,7 @@ def argmax_bound(
     message = f"{count} of {checked} candidate tokens are not the best of their own list"
     if bare:
         message += f"; {bare} more came without a list of two or more scores"
-    enough = checked > 0 and bare <= policy.max_unscored * tokens
+    enough = checked > 0 and bare <= MAX_UNSCORED * tokens
     return Bound(
         ARGMAX,
         "fail" if count else "pass" if enough else "inconclusive",
@@ -140,7 +143,7 @@ def argmax_bound(
     )
 
 
-def coverage_bound(judged: Sequence[TurnJudgement], policy: Policy) -> Bound:
+def coverage_bound(judged: Sequence[TurnJudgement]) -> Bound:
     """Few enough candidate tokens went without a score."""
     missing = sum(turn.unscored for turn in judged)
     tokens = sum(turn.tokens for turn in judged)
@@ -151,13 +154,13 @@ def coverage_bound(judged: Sequence[TurnJudgement], policy: Policy) -> Bound:
         f"{missing} candidate tokens lack a score, {processed} cannot have one (processed logits); "
         f"{unjudged} turns not judged"
     )
-    enough = share is not None and share <= policy.max_unscored
+    enough = share is not None and share <= MAX_UNSCORED
     return Bound(
         COVERAGE,
         "pass" if enough else "inconclusive",
         message,
         value=share,
-        margin=policy.max_unscored,
+        margin=MAX_UNSCORED,
         unit="share of tokens unscored",
         n=missing + tokens,
         needed=None if enough else f"scores of {missing:,} candidate tokens",

@@ -105,10 +105,10 @@ def judge_measured(
     rate = judge_rate(measured, noise, halves, policy, seed)
     wrong, checked, listed = _argmax(turns)
     bounds = (
-        hard_bound(judged, noise, policy),
+        hard_bound(judged, noise),
         rate_bound(rate, policy),
-        argmax_bound(wrong, checked, listed, policy),
-        coverage_bound(judged, policy),
+        argmax_bound(wrong, checked, listed),
+        coverage_bound(judged),
         noise_bound(measured, noise),
         *enough_bounds([(t.session, t.turn) for t in judged if t.tokens], policy),
     )

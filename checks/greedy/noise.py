@@ -23,6 +23,30 @@ import numpy.typing as npt
 from checks.policy import Policy
 from traces.journal.score import Shape
 
+HARD_FLOOR = 1.0
+"""Least regret (nat) of one token that condemns: four bf16 ULPs of a logit in [32, 64), twice the
+largest rounding gap seen on dense models (`evidence.natural_noise`, docs/evidence.md)."""
+
+HARD_CEILING = 4.0
+"""Most the hard bound may grow to (nat); a token beyond it is e^4 times as unlikely."""
+
+HARD_FACTOR = 4.0
+"""The hard bound in multiples of q: rounding flips come back on every run, so re-running does not
+thin them, and the safety lies in this gap."""
+
+SOFT_FLOOR = 0.30
+"""Least regret (nat) counted as an exceedance: just above one bf16 ULP (0.25) of a logit in
+[32, 64)."""
+
+CALIBRATION_QUANTILE = 0.9999
+CALIBRATION_TOKENS = 30_000
+"""Fewest tokens for q: three of them are expected above that quantile."""
+
+NOISY_QUANTILE = 0.999
+NOISY_LIMIT = 0.5
+"""A baseline whose own regret has this quantile above this limit (nat) lets no single token
+condemn: half of the hard bound, where noise twice as large would cross it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Noise:
@@ -66,16 +90,16 @@ def measure_noise(
     learn = np.concatenate([np.empty(0), *calibration])
     every = np.concatenate([learn, *test])
     quantile = None
-    if len(learn) >= policy.calibration_tokens:
-        quantile = float(np.quantile(learn, policy.calibration_quantile, method="higher"))
+    if len(learn) >= CALIBRATION_TOKENS:
+        quantile = float(np.quantile(learn, CALIBRATION_QUANTILE, method="higher"))
     q = 0.0 if quantile is None else quantile
-    hard = min(max(policy.hard_factor * q, policy.hard_floor), policy.hard_ceiling)
+    hard = min(max(HARD_FACTOR * q, HARD_FLOOR), HARD_CEILING)
     maximum = upper = None
     if len(every):
         maximum = float(every.max())
-        upper = float(np.quantile(every, policy.noisy_quantile, method="higher"))
+        upper = float(np.quantile(every, NOISY_QUANTILE, method="higher"))
     too_noisy = _too_noisy(maximum, upper, len(every), hard, policy)
-    beyond = max(policy.hard_ceiling, policy.hard_factor * (maximum or 0.0))
+    beyond = max(HARD_CEILING, HARD_FACTOR * (maximum or 0.0))
     return Noise(
         shape=shape,
         tokens=len(every),
@@ -84,18 +108,18 @@ def measure_noise(
         upper=upper,
         maximum=maximum,
         hard=hard,
-        soft=max(policy.soft_floor, q),
+        soft=max(SOFT_FLOOR, q),
         explained=hard if too_noisy is None else beyond,
         too_noisy=too_noisy,
     )
 
 
-def explained_regret(noise: Sequence[Noise], policy: Policy) -> float:
+def explained_regret(noise: Sequence[Noise]) -> float:
     """Largest regret (nat) of a first fork, in decode shape, that rounding may explain.
 
     What comes after such a fork is the model's own: no fault is read from it.
     """
-    return max((n.explained for n in noise if n.shape == "decode"), default=policy.hard_floor)
+    return max((n.explained for n in noise if n.shape == "decode"), default=HARD_FLOOR)
 
 
 def _too_noisy(
@@ -108,11 +132,11 @@ def _too_noisy(
             f"the baseline's own regret reaches {maximum:.3g} nat; rounding {policy.noise_scale:g} "
             f"times as large would exceed the hard bound {hard:.3g}"
         )
-    enough = tokens * (1 - policy.noisy_quantile) >= 1
-    if upper is not None and enough and upper > policy.noisy_limit:
+    enough = tokens * (1 - NOISY_QUANTILE) >= 1
+    if upper is not None and enough and upper > NOISY_LIMIT:
         return (
-            f"the baseline's own {policy.noisy_quantile:.1%} regret quantile is {upper:.3g} nat, "
-            f"above {policy.noisy_limit:.3g}"
+            f"the baseline's own {NOISY_QUANTILE:.1%} regret quantile is {upper:.3g} nat, "
+            f"above {NOISY_LIMIT:.3g}"
         )
     return None
 

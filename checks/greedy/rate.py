@@ -24,9 +24,22 @@ from checks.greedy.rate_table import (
 )
 from checks.greedy.turn import TurnRegrets
 from checks.policy import Policy
-from checks.stats.sessions import resampling_weights
+from checks.stats.sessions import RESAMPLES, resampling_weights
 from checks.stats.sign_flip import SignFlip, sign_flip
 from checks.tokens.regret import SHAPES
+
+NOISE_RATIO = 2.0
+"""Exceedance rate allowed in multiples of the baseline's own: verifying k + 1 rows at once rounds
+otherwise than decoding one. `evidence.tables` counts the verdicts on sound simulated runs whose
+candidate rounds at twice the baseline's scale (docs/evidence.md)."""
+
+EXCEEDANCE_SESSIONS = 3
+"""Fewest sessions with an exceedance before a rate can fail: one odd session is not a rate."""
+
+SIGN_FLIP_SESSIONS = 8
+SIGN_FLIP_P = 0.01
+"""Level of the sign-flip test, and the fewest sessions with a difference before it decides: with 7
+one arrangement of signs alone would, its p-value 1 / 2^7 = 0.0078."""
 
 LEVEL = 0.95
 LEAST_P = 1e-9
@@ -46,7 +59,6 @@ class RateEstimate:
     excess: float
     low: float
     high: float
-    candidate_rate: float
     noise_rate: float
     exceedances: int
     noise_exceedances: int
@@ -96,7 +108,7 @@ def excess(table: RateTable, noise_ratio: float, weights: Counts | None = None) 
 
 
 def estimate(
-    table: RateTable, deff: float, noise_ratio: float, samples: int, seed: int
+    table: RateTable, deff: float, noise_ratio: float, seed: int, samples: int = RESAMPLES
 ) -> RateEstimate:
     """D with its limits. Needs at least one session and one candidate token."""
     sessions = len(table.candidate_tokens)
@@ -110,7 +122,6 @@ def estimate(
         excess=centre,
         low=min(low, float(np.quantile(drawn, 1 - LEVEL))),
         high=max(high, float(np.quantile(drawn, LEVEL))),
-        candidate_rate=float(exceedances / tokens),
         noise_rate=_noise_rate(table),
         exceedances=int(exceedances),
         noise_exceedances=int(table.noise_exceed.sum()),
@@ -219,11 +230,11 @@ def judge_rate(
         return RateJudgement(
             "inconclusive", nothing, None, None, None, None, None, split, frozenset(sessions), ""
         )
-    deff, source = clustering_of(measured, sessions, policy)
-    found = estimate(table, deff, policy.noise_ratio, policy.bootstrap_samples, seed)
+    deff, source = clustering_of(measured, sessions)
+    found = estimate(table, deff, NOISE_RATIO, seed)
     scaled = rate_table(measured, sessions, noise, policy.noise_scale)
-    doubled = estimate(scaled, deff, policy.noise_ratio, policy.bootstrap_samples, seed)
-    tolerated = sign_flip(_differences(scaled, policy.noise_ratio), seed)
+    doubled = estimate(scaled, deff, NOISE_RATIO, seed)
+    tolerated = sign_flip(_differences(scaled, NOISE_RATIO), seed)
     equal = sign_flip(_differences(table, 1.0), seed)
     state, reason = _decide(table, found, doubled.low, tolerated, policy)
     growth = _growth(table, scaled, found, policy) if state == "inconclusive" else None
@@ -243,11 +254,11 @@ def _decide(
     ]
     if found.exceedances and floorless:
         return "inconclusive", f"no noise floor in {' and '.join(floorless)} shape"
-    spread = found.sessions_exceeding >= policy.exceedance_sessions
+    spread = found.sessions_exceeding >= EXCEEDANCE_SESSIONS
     if fail_low > 0 and spread:
         return "fail", f"in {found.sessions_exceeding} sessions"
-    decides = flip.sessions >= policy.sign_flip_sessions and flip.p is not None
-    if decides and flip.p is not None and flip.p <= policy.sign_flip_p and spread:
+    decides = flip.sessions >= SIGN_FLIP_SESSIONS and flip.p is not None
+    if decides and flip.p is not None and flip.p <= SIGN_FLIP_P and spread:
         return "fail", f"sign-flip test over {flip.sessions} sessions: p = {flip.p:.2g}"
     if found.high <= policy.rate_margin:
         return "pass", ""
@@ -274,8 +285,8 @@ def _growth(
     """Smallest growth of the run that decides at unchanged rates; `None` beyond 10,000-fold."""
 
     def decided(factor: float) -> bool:
-        high = mover_limits(_grown(table, factor), found.deff, policy.noise_ratio)[1]
-        low = mover_limits(_grown(scaled, factor), found.deff, policy.noise_ratio)[0]
+        high = mover_limits(_grown(table, factor), found.deff, NOISE_RATIO)[1]
+        low = mover_limits(_grown(scaled, factor), found.deff, NOISE_RATIO)[0]
         return high <= policy.rate_margin or low > 0
 
     low, high = 1.0, 2.0

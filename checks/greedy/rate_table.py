@@ -17,6 +17,17 @@ from traces.journal.score import Shape
 NoiseByShape = dict[Shape, Noise]
 Counts = npt.NDArray[np.float64]
 
+SMALL_REGRET = 0.05
+"""Regret (nat) whose exceedances show how tokens of a session cluster; low, so that there are
+enough of them."""
+
+FEWEST_SMALL = 10
+"""Fewest of them for an estimate of clustering."""
+
+DEFAULT_DEFF = 2.0
+"""Design effect where it cannot be estimated: an assumption on the safe side, under which a pass
+takes twice the tokens."""
+
 
 @dataclass(frozen=True, slots=True)
 class Halves:
@@ -113,32 +124,30 @@ def _counts(part: Regrets, bound: float) -> tuple[int, int]:
     return int(over.sum()), int(known.sum())
 
 
-def clustering_of(
-    measured: Sequence[TurnRegrets], sessions: Sequence[str], policy: Policy
-) -> tuple[float, str]:
+def clustering_of(measured: Sequence[TurnRegrets], sessions: Sequence[str]) -> tuple[float, str]:
     """(design effect, where it comes from): the candidate's small regrets, else the baseline's.
 
     The words hold how many small regrets each side has: the baseline's own are what its rounding
     makes of near ties, and a candidate with many times as many computes something else.
     """
-    sides = [_small(measured, sessions, policy, name) for name in ("candidate", "noise")]
+    sides = [_small(measured, sessions, name) for name in ("candidate", "noise")]
     (ours, our_tokens), (theirs, their_tokens) = (
         (sum(hits.values()), sum(sizes.values())) for hits, sizes in sides
     )
     told = (
-        f"above {policy.icc_regret:g} nat: {ours} of {our_tokens} candidate tokens, "
+        f"above {SMALL_REGRET:g} nat: {ours} of {our_tokens} candidate tokens, "
         f"{theirs} of {their_tokens} of the baseline's own"
     )
     for hits, sizes in sides:
-        if sum(hits.values()) >= policy.icc_exceedances:
+        if sum(hits.values()) >= FEWEST_SMALL:
             effect = design_effect(list(hits.values()), list(sizes.values()))
             if effect is not None:
                 return effect, f"from small regrets; {told}"
-    return policy.default_deff, f"assumed: too few small regrets to estimate it; {told}"
+    return DEFAULT_DEFF, f"assumed: too few small regrets to estimate it; {told}"
 
 
 def _small(
-    measured: Sequence[TurnRegrets], sessions: Sequence[str], policy: Policy, side: str
+    measured: Sequence[TurnRegrets], sessions: Sequence[str], side: str
 ) -> tuple[dict[str, int], dict[str, int]]:
     """Small regrets and tokens of one side, by session."""
     hits, sizes = dict.fromkeys(sessions, 0), dict.fromkeys(sessions, 0)
@@ -146,6 +155,6 @@ def _small(
         if turn.session not in hits:
             continue
         for part in turn.candidate if side == "candidate" else turn.noise:
-            hits[turn.session] += int((part.values > policy.icc_regret).sum())
+            hits[turn.session] += int((part.values > SMALL_REGRET).sum())
             sizes[turn.session] += len(part)
     return hits, sizes

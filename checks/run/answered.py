@@ -1,6 +1,6 @@
 """Were enough turns answered on both paths? What nobody answered was not judged, and is no pass.
 
-    missing = turns without a whole answer on either path;  missing / turns <= max_unanswered
+    missing = turns without a whole answer on either path;  missing / turns <= MAX_UNANSWERED
 
 A turn that both servers refuse alike (status 4xx) could never be replayed: it is counted apart, as
 a turn too long for the servers is.
@@ -11,13 +11,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 from checks.bounds import Bound
-from checks.policy import Policy
 from checks.run.evidence import RunFacts
 from traces.journal.arm import MAIN, PLAIN
 from traces.journal.exchange import Evidence, Exchange, TurnId
 from traces.wire.response import Response
 
 ANSWERED = "answered_turns"
+
+MAX_UNANSWERED = 0.01
+"""Largest share of turns that may lack an answer on either path; what nobody answered could hold
+any fault."""
 
 Answer = Literal["answered", "refused", "missing"]
 
@@ -47,13 +50,13 @@ def _whole(response: Response) -> bool:
     return response.status == 200 and bool(response.finish_reason)
 
 
-def answered_bound(turns: Sequence[AnsweredTurn], policy: Policy) -> Bound:
+def answered_bound(turns: Sequence[AnsweredTurn]) -> Bound:
     """Few enough turns lack an answer. `turns` are those of the judged arms and the plain one."""
     answers = [turn.answer for turn in turns]
     missing, refused = answers.count("missing"), answers.count("refused")
     asked = len(turns) - refused
     share = missing / asked if asked else None
-    enough = share is not None and share <= policy.max_unanswered
+    enough = share is not None and share <= MAX_UNANSWERED
     message = f"{missing} of {asked} turns lack an answer on a path"
     if refused:
         message += f"; {refused} more are refused by both"
@@ -65,7 +68,7 @@ def answered_bound(turns: Sequence[AnsweredTurn], policy: Policy) -> Bound:
         "pass" if enough else "inconclusive",
         message,
         value=share,
-        margin=policy.max_unanswered,
+        margin=MAX_UNANSWERED,
         unit="share of turns unanswered",
         n=asked,
         needed=None if enough else f"answers of both paths to {missing} turns",

@@ -60,7 +60,7 @@ def judge_further(
     """The exact checks on every pair of a further arm, and its greedy judgement."""
     arm, policy, evidence = found.arm, facts.policy, run.evidence
     readings = readings_of(evidence, arm.name, facts)
-    hard = explained_regret(found.greedy.noise, policy)
+    hard = explained_regret(found.greedy.noise)
     live = tuple(main_pairs(evidence, readings, server, hard, arm.name))
     pairs = judge_pairs(live, policy)
     requests = [e.request for e in evidence.of("candidate", arm.name).values()]

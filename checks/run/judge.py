@@ -11,7 +11,7 @@ from checks.findings import Finding, in_report_order
 from checks.greedy.bounds import RATE, enough_bounds
 from checks.greedy.judge import GreedyJudgement
 from checks.greedy.noise import explained_regret
-from checks.policy import Policy
+from checks.greedy.rate_table import DEFAULT_DEFF
 from checks.power import power_statement
 from checks.run.acceptance import (
     Acceptance,
@@ -71,7 +71,7 @@ def judge(run: Gathered, facts: RunFacts) -> Conclusion:
     policy, seed, evidence, greedy = facts.policy, facts.seed, run.evidence, run.main.greedy
     server = with_block_size(facts.server, evidence)
     readings = readings_of(evidence, MAIN, facts)
-    hard = explained_regret(greedy.noise, policy)
+    hard = explained_regret(greedy.noise)
     pairs = [
         *main_pairs(evidence, readings, server, hard),
         *plain_pairs(evidence, server, hard),
@@ -123,13 +123,13 @@ def judge(run: Gathered, facts: RunFacts) -> Conclusion:
             *sampled.bounds,
             *([] if run.main.turns else enough_bounds(_judged(drawn), policy)),
             behaviour.bound,
-            answered_bound(answered_turns(evidence, facts), policy),
+            answered_bound(answered_turns(evidence, facts)),
             *acceptance.bounds,
             *(bound for arm in further for bound in arm.bounds),
         ),
         findings=findings,
         controls=controls,
-        power=[_power(greedy, acceptance, policy), *splits.statements],
+        power=[_power(greedy, acceptance), *splits.statements],
         setup=_nothing_to_judge(evidence),
     )
     return Conclusion(
@@ -180,8 +180,8 @@ def _outcomes(evidence: Evidence) -> list[PairedOutcome]:
     return found
 
 
-def _power(greedy: GreedyJudgement, acceptance: Acceptance, policy: Policy) -> str:
-    deff = greedy.rate.deff if greedy.rate else policy.default_deff
+def _power(greedy: GreedyJudgement, acceptance: Acceptance) -> str:
+    deff = greedy.rate.deff if greedy.rate else DEFAULT_DEFF
     whole = next((cell for cell in acceptance.cells if cell.dimension == "all"), None)
     first = whole.conditional[0].value if whole and whole.conditional else None
     return power_statement(greedy.tokens, deff, acceptance.drafts or None, first)

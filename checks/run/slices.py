@@ -34,7 +34,7 @@ def judge_run_slices(
     """The slices of the main arm. `findings` are those of the whole run."""
     policy, seed = facts.policy, facts.seed
     named = {turn: frozenset(names) for turn, names in _named(run.evidence, facts)}
-    slices = turns_by_slice(named, policy.exceedance_sessions)
+    slices = turns_by_slice(named)
     judged = judge_slices(
         slices,
         [measure_turn(turn) for turn in run.main.turns],

@@ -16,12 +16,21 @@ from checks import findings as codes
 from checks.bounds import Bound, State, not_applicable
 from checks.findings import Finding
 from checks.policy import Policy
-from checks.sampled.statistics import ArmStatistics, design_effect_of, rejected, statistics_of
+from checks.sampled.statistics import (
+    E_THRESHOLD,
+    ArmStatistics,
+    design_effect_of,
+    rejected,
+    statistics_of,
+)
 from checks.sampled.surprisal import tokens_for_equivalence
 from checks.sampled.turn import SampledScores, SampledTurn, reason_not_judged, score_lists
 from checks.stats.session_interval import Estimate
 
 EVIDENCE, EXCESS = "sampled_evidence", "sampled_excess_surprisal"
+
+MIN_TOKENS = 1000
+"""Fewest sampled tokens whose silence counts as a pass of the tests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +59,16 @@ def judge_sampled(turns: Sequence[SampledTurn], policy: Policy, seed: int) -> Sa
     reasons = Counter(reason for t in ordered if (reason := reason_not_judged(t)) is not None)
     usable = [turn for turn in ordered if reason_not_judged(turn) is None]
     ours = [
-        score_lists(turn, turn.candidate, turn.drafts, policy, seed)
+        score_lists(turn, turn.candidate, turn.drafts, seed)
         for turn in usable
         if turn.candidate is not None
     ]
     theirs = [
-        score_lists(turn, turn.baseline, None, policy, seed + 1)
+        score_lists(turn, turn.baseline, None, seed + 1)
         for turn in usable
         if turn.baseline is not None
     ]
-    candidate, baseline = (statistics_of(scores, policy, seed) for scores in (ours, theirs))
+    candidate, baseline = (statistics_of(scores, seed) for scores in (ours, theirs))
     evidence = _evidence(candidate, baseline, policy)
     bounds = (evidence, _excess(candidate, baseline, ours, policy))
     shifted = [bound for bound in bounds if bound.state == "fail"]
@@ -80,11 +89,11 @@ def _evidence(
         state, note = "inconclusive", f"{against}, and no baseline tokens to hold against it"
     elif against is not None:
         state, note = "fail", against
-    elif candidate.tokens < policy.min_sampled_tokens:
+    elif candidate.tokens < MIN_TOKENS:
         state, note = "inconclusive", "too few tokens"
     else:
         note = "no evidence of a shift"
-    more = policy.min_sampled_tokens - candidate.tokens
+    more = MIN_TOKENS - candidate.tokens
     short = state == "inconclusive" and more > 0
     return Bound(
         EVIDENCE,
@@ -94,7 +103,7 @@ def _evidence(
         f"{candidate.tail.observed} tail tokens where {candidate.tail.expected:.2f} are expected; "
         f"{candidate.open} positions too open to judge",
         value=candidate.e.largest,
-        margin=policy.e_threshold,
+        margin=E_THRESHOLD,
         noise_floor=None if baseline is None else baseline.e.largest,
         unit="e-value",
         n=candidate.tokens,

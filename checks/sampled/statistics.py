@@ -15,6 +15,14 @@ from checks.sampled.turn import SampledScores
 from checks.stats.holm import holm
 from checks.stats.session_interval import Estimate, clustered, ratio
 
+E_THRESHOLD = 100.0
+"""e-value at which sampled tokens fail: by Ville's inequality a sound path reaches it with
+probability at most 1/100, however often one looks."""
+
+SAMPLED_P = 0.001
+"""Level of the tests that look once (surprisal, smooth, tail count, drafts), Holm-adjusted: at one
+run a night a sound path fails once in three years."""
+
 TOST_LEVEL = 0.90
 """Two one-sided tests at 5% are a 90% interval inside the margin (Schuirmann 1987)."""
 
@@ -46,9 +54,7 @@ class ArmStatistics:
         return holm(plain)
 
 
-def statistics_of(
-    scores: Sequence[SampledScores], policy: Policy, seed: int
-) -> ArmStatistics | None:
+def statistics_of(scores: Sequence[SampledScores], seed: int) -> ArmStatistics | None:
     """Pool the turns of one path; `None` where no position was judged."""
     if not sum(score.tokens for score in scores):
         return None
@@ -67,7 +73,7 @@ def statistics_of(
         z=z,
         p_surprisal=p,
         smooth=smooth_test(np.concatenate([score.u for score in scores])),
-        e=e_value(np.concatenate([score.growth for score in scores]), policy.e_threshold),
+        e=e_value(np.concatenate([score.growth for score in scores]), E_THRESHOLD),
         tail=sum((score.tail for score in scores), TailCount(0, 0.0, 0)),
         draft=sum((score.draft for score in scores), DraftCount()),
     )
@@ -77,10 +83,10 @@ def rejected(arm: ArmStatistics | None, policy: Policy) -> str | None:
     """Which evidence speaks against the law, in words; `None` where none does."""
     if arm is None:
         return None
-    if arm.e.largest >= policy.e_threshold:
+    if arm.e.largest >= E_THRESHOLD:
         return f"e-value {arm.e.largest:.3g}, first reached after {arm.e.crossed} tokens"
     name, p = min(arm.adjusted(policy).items(), key=lambda item: item[1])
-    return f"{name} test, adjusted p = {p:.2g}" if p <= policy.sampled_p else None
+    return f"{name} test, adjusted p = {p:.2g}" if p <= SAMPLED_P else None
 
 
 def design_effect_of(scores: Sequence[SampledScores]) -> float:

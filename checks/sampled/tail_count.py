@@ -12,6 +12,9 @@ from scipy import stats
 
 from checks.sampled.distribution import Law
 
+TAIL_PROBABILITY = 1e-4
+"""Probability below which a token belongs to the tail."""
+
 
 @dataclass(frozen=True, slots=True)
 class TailCount:
@@ -34,7 +37,7 @@ class TailCount:
         return float(stats.poisson.sf(self.observed - 1, mean))
 
 
-def tail_count(law: Law, probability: float) -> TailCount:
+def tail_count(law: Law, probability: float = TAIL_PROBABILITY) -> TailCount:
     """Tail tokens among the judged positions of one turn."""
     probs, chosen = law.probs[law.judged], law.chosen[law.judged]
     tail = probs < probability

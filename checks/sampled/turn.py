@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from checks.policy import Policy
 from checks.sampled.distribution import Floats, TopLists, law_of
 from checks.sampled.draft_acceptance import DraftCount, draft_count
 from checks.sampled.e_process import increments
@@ -85,7 +84,7 @@ class SampledScores:
 
 
 def score_lists(
-    turn: SampledTurn, lists: TopLists, drafts: tuple[int, ...] | None, policy: Policy, seed: int
+    turn: SampledTurn, lists: TopLists, drafts: tuple[int, ...] | None, seed: int
 ) -> SampledScores:
     """Statistics of one output under the law the turn's request asks for."""
     law = law_of(lists, sampling_of(turn.request))
@@ -96,7 +95,7 @@ def score_lists(
         surprisal=surprisal_of(law),
         u=u[law.judged],
         growth=increments(law, u, known),
-        tail=tail_count(law, policy.tail_probability),
+        tail=tail_count(law),
         draft=DraftCount() if known is None else draft_count(law, known),
         open=int((~law.judged).sum()),
     )

@@ -10,6 +10,8 @@ is not the whole run.
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
+from checks.greedy.rate import EXCEEDANCE_SESSIONS
+
 TurnId = tuple[str, str]
 """(session, turn)."""
 
@@ -20,7 +22,7 @@ DIMENSIONS = ("template", "tag", "tool", "context")
 
 
 def turns_by_slice(
-    slices: Mapping[TurnId, Iterable[Slice]], least_sessions: int
+    slices: Mapping[TurnId, Iterable[Slice]],
 ) -> dict[Slice, frozenset[TurnId]]:
     """The slices that are judged, dimensions in their order; each with its turns."""
     found: defaultdict[Slice, set[TurnId]] = defaultdict(set)
@@ -31,5 +33,5 @@ def turns_by_slice(
         name: frozenset(found[name])
         for name in sorted(found, key=lambda key: (DIMENSIONS.index(key[0]), key[1]))
         if len(found[name]) < len(slices)
-        and len({session for session, _ in found[name]}) >= least_sessions
+        and len({session for session, _ in found[name]}) >= EXCEEDANCE_SESSIONS
     }

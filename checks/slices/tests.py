@@ -10,8 +10,8 @@ from typing import Self
 
 from checks.bounds import State
 from checks.calls.behaviour import PairedOutcome, limits_of, loss_p, table_of
-from checks.greedy.rate import excess, excess_p, mover_limits
-from checks.greedy.rate_table import NoiseByShape, clustering_of, rate_table
+from checks.greedy.rate import EXCEEDANCE_SESSIONS, NOISE_RATIO, excess, excess_p, mover_limits
+from checks.greedy.rate_table import DEFAULT_DEFF, NoiseByShape, clustering_of, rate_table
 from checks.greedy.turn import TurnRegrets
 from checks.policy import Policy
 
@@ -51,8 +51,8 @@ def rate_test(
     """``rate_C(soft) - 2 rate_A`` of a slice; `None` where no token of it is tested.
 
     The p-value is that of the baseline's noise at twice its scale, and 1 where the exceedances lie
-    in fewer sessions than `exceedance_sessions`. Tokens are taken to cluster as they do in the
-    slice, and no less than `default_deff`; those of the whole run would count the fault as
+    in fewer sessions than `EXCEEDANCE_SESSIONS`. Tokens are taken to cluster as they do in the
+    slice, and no less than `DEFAULT_DEFF`; those of the whole run would count the fault as
     clustering.
     """
     sessions = sorted({turn.session for turn in measured if turn.not_judged is None})
@@ -60,7 +60,7 @@ def rate_test(
     tokens = int(table.candidate_tokens.sum())
     if not tokens:
         return None
-    deff = max(policy.default_deff, clustering_of(measured, sessions, policy)[0])
+    deff = max(DEFAULT_DEFF, clustering_of(measured, sessions)[0])
     exceedances, theirs = int(table.candidate_exceed.sum()), int(table.noise_exceed.sum())
     spread = int((table.candidate_exceed.sum(axis=1) > 0).sum())
     scaled = rate_table(measured, sessions, noise, policy.noise_scale)
@@ -68,11 +68,11 @@ def rate_test(
     p: float | None = 1.0
     if blind.any():
         p = None
-    elif spread >= policy.exceedance_sessions:
-        p = excess_p(scaled, deff, policy.noise_ratio)
-    high = mover_limits(table, deff, policy.noise_ratio, level)[1]
+    elif spread >= EXCEEDANCE_SESSIONS:
+        p = excess_p(scaled, deff, NOISE_RATIO)
+    high = mover_limits(table, deff, NOISE_RATIO, level)[1]
     return SliceTest(
-        value=float(excess(table, policy.noise_ratio)[0]),
+        value=float(excess(table, NOISE_RATIO)[0]),
         limit=high,
         inside=high <= policy.rate_margin and not blind.any(),
         n=tokens,

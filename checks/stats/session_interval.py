@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from checks.stats.sessions import resampling_weights
+from checks.stats.sessions import RESAMPLES, resampling_weights
 
 Matrix = npt.NDArray[np.float64]
 Statistic = Callable[[Matrix], Matrix]
@@ -65,7 +65,7 @@ def clustered(
     count: int,
     *,
     seed: int = 0,
-    draws: int = 2000,
+    draws: int = RESAMPLES,
     level: float = 0.95,
 ) -> Estimate:
     """The statistic of the sums over all sessions, with its interval.

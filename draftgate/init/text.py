@@ -15,6 +15,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from checks.greedy.rate_table import DEFAULT_DEFF
 from checks.policy import Policy
 from draftgate.config.config import CandidateSection, PathSection, RunSection, ServerSection
 from draftgate.init.parsers import known_parsers, server_flags
@@ -100,11 +101,11 @@ def _policy(sessions: SeenSessions) -> Notes:
     if not sessions.output_tokens:
         return {}
     policy = Policy()
-    needed = round(RULE_OF_THREE * policy.default_deff / policy.rate_margin)
-    margin = RULE_OF_THREE * policy.default_deff / sessions.output_tokens
+    needed = round(RULE_OF_THREE * DEFAULT_DEFF / policy.rate_margin)
+    margin = RULE_OF_THREE * DEFAULT_DEFF / sessions.output_tokens
     enough = (
         f"seen: about {sessions.output_tokens:,} output tokens; this margin needs {needed:,} "
-        f"({RULE_OF_THREE:g} × a design effect of {policy.default_deff:g} / the margin)"
+        f"({RULE_OF_THREE:g} × a design effect of {DEFAULT_DEFF:g} / the margin)"
     )
     if sessions.output_tokens >= needed:
         return {"rate_margin": [enough]}

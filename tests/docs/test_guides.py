@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from checks.greedy.rate import poisson_limits
+from checks.greedy.rate_table import DEFAULT_DEFF
 from checks.policy import Policy
 from checks.power import detectable_acceptance_shift
 from checks.sampled.surprisal import tokens_for_equivalence
@@ -88,7 +89,7 @@ def test_the_numbers_of_the_scale_guide_are_those_of_the_formulas(root: Path) ->
     none, *some = numbers(text, "| turns with tool calls |")
     assert zero_discordant_bound(none) <= policy.success_margin < zero_discordant_bound(none - 1)
     assert some == [pairs_for_margin(d, policy.success_margin) for d in (0.01, 0.02, 0.04, 0.1)]
-    assert (policy.rate_margin, policy.default_deff, policy.success_margin) == (1e-4, 2.0, 0.02)
+    assert (policy.rate_margin, DEFAULT_DEFF, policy.success_margin) == (1e-4, 2.0, 0.02)
     sampled = [tokens_for_equivalence(v, policy.excess_surprisal_margin) for v in (0.3, 1.0)]
     assert all(f"{n:,}" in text for n in sampled)
     for drafts, shift in ((313, 0.1), (1250, 0.05), (7812, 0.02)):

@@ -23,7 +23,7 @@ from evidence.sampled_faults import contexts, draw, listed
 from tests.support.synthetic_model import SyntheticModel, greedy_pool, response_of
 from traces.wire.response import Response, Token, ToolCall, TopLogprob
 
-POLICY = Policy(rate_margin=1e-3, bootstrap_samples=400)
+POLICY = Policy(rate_margin=1e-3)
 REQUEST = {
     "messages": [{"role": "user", "content": "go"}],
     "temperature": 0,
@@ -208,7 +208,7 @@ def _sampled(length: int) -> list[SampledTurn]:
 
 
 def test_redrawn_tokens_are_caught_where_there_are_enough() -> None:
-    policy = Policy(bootstrap_samples=400)
+    policy = Policy()
     assert judge_temperature_control(_sampled(300), policy, seed=0).state == "caught"
     assert judge_temperature_control(_sampled(20), policy, seed=0).state == "no_data"
     assert judge_temperature_control([], policy, seed=0).state == "not_applicable"

@@ -12,7 +12,7 @@ from checks.policy import Policy
 from evidence.noise_runs import NoiseModel, RunSize, judge_run
 from tests.support.synthetic_model import SyntheticModel, gaussian, greedy_pool
 
-POLICY = Policy(rate_margin=2e-3, bootstrap_samples=300)
+POLICY = Policy(rate_margin=2e-3)
 NOISY = {
     ("candidate", "decode"): gaussian(0.05),
     ("repeat", "decode"): gaussian(0.05),
@@ -113,11 +113,12 @@ def test_frequent_small_swaps_are_caught(quiet_pool) -> None:
     assert "REGRET_RATE" in result.fired
 
 
-def test_a_blind_judgement_would_miss_the_swap(quiet_pool) -> None:
+def test_a_blind_judgement_would_miss_the_swap(quiet_pool, monkeypatch) -> None:
     judgement = judge_greedy(quiet_pool, POLICY, seed=0)
     plan = plan_hard_swap(quiet_pool, judgement)
-    blind = Policy(hard_floor=50.0, hard_ceiling=60.0, bootstrap_samples=400)
-    assert judge_swap(plan, quiet_pool, {}, blind, seed=0).state == "missed"
+    monkeypatch.setattr("checks.greedy.noise.HARD_FLOOR", 50.0)
+    monkeypatch.setattr("checks.greedy.noise.HARD_CEILING", 60.0)
+    assert judge_swap(plan, quiet_pool, {}, POLICY, seed=0).state == "missed"
 
 
 @pytest.mark.parametrize(
@@ -132,7 +133,7 @@ def test_a_blind_judgement_would_miss_the_swap(quiet_pool) -> None:
 )
 def test_a_sound_candidate_is_not_failed_by_noise(model: NoiseModel, tails) -> None:
     """At most 3% of runs: of 25, more than 4 would have probability below 0.1%."""
-    policy = Policy(rate_margin=3e-4, bootstrap_samples=200, noise_tails=tails)
+    policy = Policy(rate_margin=3e-4, noise_tails=tails)
     failed = sum(
         any(bound.state == "fail" for bound in judge_run(model, RunSize(), policy, seed).bounds)
         for seed in range(25)
@@ -142,7 +143,7 @@ def test_a_sound_candidate_is_not_failed_by_noise(model: NoiseModel, tails) -> N
 
 def test_a_candidate_with_another_forward_pass_fails() -> None:
     """Noise ten times the baseline's is no rounding any more."""
-    policy = Policy(rate_margin=3e-4, bootstrap_samples=200)
+    policy = Policy(rate_margin=3e-4)
     judgement = judge_run(NoiseModel(0.05, verify=10.0), RunSize(), policy, seed=0)
     assert {f.code for f in judgement.findings} >= {"GREEDY_DIVERGENCE", "REGRET_RATE"}
 

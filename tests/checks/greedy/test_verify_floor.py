@@ -11,7 +11,7 @@ from checks.greedy.turn import GreedyTurn, measure_turn
 from checks.policy import Policy
 from tests.support.synthetic_model import SyntheticModel, gaussian, greedy_pool, scored
 
-POLICY = Policy(rate_margin=2e-3, bootstrap_samples=300)
+POLICY = Policy(rate_margin=2e-3)
 LOUD = gaussian(0.6)
 MODEL = SyntheticModel(noise={("candidate", "decode"): LOUD, ("verify", "decode"): LOUD})
 

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from checks.policy import Policy
 from checks.run.answered import AnsweredTurn, answered_bound
 from traces.wire.response import Response
 
@@ -67,9 +66,9 @@ def turns(missing: int, of: int, refused: int = 0) -> list[AnsweredTurn]:
     ],
 )
 def test_the_bound(found: list[AnsweredTurn], state: str, value: float | None) -> None:
-    bound = answered_bound(found, Policy())
+    bound = answered_bound(found)
     assert (bound.state, bound.value) == (state, value)
 
 
 def test_the_first_missing_turn_is_named() -> None:
-    assert "session s, turn m0 (arm main)" in answered_bound(turns(3, 9), Policy()).message
+    assert "session s, turn m0 (arm main)" in answered_bound(turns(3, 9)).message

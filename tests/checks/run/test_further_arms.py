@@ -23,7 +23,7 @@ from tests.support.synthetic_model import (
 from traces.journal.server_sample import ServerSample
 from traces.wire.response import Response, Speculation, Token, Usage
 
-POLICY = Policy(rate_margin=2e-3, bootstrap_samples=300)
+POLICY = Policy(rate_margin=2e-3)
 LOUD = gaussian(0.6)
 
 

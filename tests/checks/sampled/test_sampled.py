@@ -164,7 +164,7 @@ def _turns(fault, sessions: int, length: int, request=None) -> list[SampledTurn]
     return turns
 
 
-POLICY = Policy(excess_surprisal_margin=0.1, bootstrap_samples=400)
+POLICY = Policy(excess_surprisal_margin=0.1)
 
 
 def test_a_sound_path_passes() -> None:

@@ -41,10 +41,10 @@ def test_which_slices_are_judged() -> None:
         for i in range(7)
         for t in range(2)
     }
-    found = turns_by_slice(slices, 3)
+    found = turns_by_slice(slices)
     assert list(found) == [("template", "a"), ("tool", "bash"), ("tool", "edit")]
     assert found["tool", "edit"] == {(f"s{i}", "t0") for i in range(7)}
-    assert turns_by_slice({}, 3) == {}
+    assert turns_by_slice({}) == {}
 
 
 # p-values.
@@ -130,7 +130,7 @@ def judged(
     outcomes: list[PairedOutcome] | None = None,
     findings: list[Finding] | None = None,
 ) -> dict[str, SliceJudgement]:
-    slices = turns_by_slice(by_template(measured), 3)
+    slices = turns_by_slice(by_template(measured))
     found = judge_slices(
         slices, measured, greedy_of(measured), outcomes or [], findings or [], POLICY, 0
     )

@@ -37,7 +37,7 @@ def test_poisson_limits_agree_with_the_published_table() -> None:
 
 def test_no_exceedance_is_the_rule_of_three() -> None:
     table = _table([0] * 20, [1000] * 20, [0] * 20, [1000] * 20)
-    found = estimate(table, 1.0, 2.0, 400, seed=0)
+    found = estimate(table, 1.0, 2.0, seed=0, samples=400)
     assert found.high == pytest.approx(3.0 / 20_000, rel=2e-3)
     assert found.excess == 0.0
     assert found.low <= 0.0
@@ -53,8 +53,8 @@ def test_excess_is_standardised_to_the_candidate_mix() -> None:
 
 def test_one_exceedance_never_gives_a_tighter_bound_than_none() -> None:
     n = [1000] * 20
-    none = estimate(_table([0] * 20, n, [0] * 20, n), 2.0, 2.0, 400, 0).high
-    one = estimate(_table([1] + [0] * 19, n, [0] * 20, n), 2.0, 2.0, 400, 0).high
+    none = estimate(_table([0] * 20, n, [0] * 20, n), 2.0, 2.0, 0, 400).high
+    one = estimate(_table([1] + [0] * 19, n, [0] * 20, n), 2.0, 2.0, 0, 400).high
     assert one > none
 
 
@@ -66,7 +66,7 @@ def test_the_upper_limit_covers(rate: float, noise: float) -> None:
     for seed in range(200):
         rng = np.random.default_rng(seed)
         table = _table(rng.binomial(n, rate), n, rng.binomial(n, noise), n)
-        found = estimate(table, 1.0, 2.0, 200, seed)
+        found = estimate(table, 1.0, 2.0, seed, 200)
         missed += found.high < truth
         below += found.low > truth
     assert missed <= stats.binom.ppf(0.999, 200, 0.05)
