@@ -14,7 +14,7 @@ from draftgate.run.folder import RunFolder, add_journal
 from draftgate.testing.answer import Answer
 from draftgate.testing.recorded_turn import RecordedTurn
 from traces.errors import InputError
-from traces.journal.exchange import Evidence, Exchange
+from traces.journal.exchange import Evidence, Exchange, turn_order
 
 if TYPE_CHECKING:
     from draftgate.run.outcome import GateOutcome
@@ -48,7 +48,7 @@ class StoredJournals:
             add_journal(evidence, file)
         for note in stray_notes(evidence):
             warnings.warn(note, stacklevel=2)
-        return evidence
+        return evidence.in_order()
 
     def turns(self) -> list[RecordedTurn]:
         """Those of the session files, where some are named; else those in the journals."""
@@ -57,8 +57,7 @@ class StoredJournals:
         exchanges: dict[tuple[str, str], Exchange] = {}
         for path in ("baseline", "candidate"):
             exchanges |= self.evidence.of(path)
-        order = {session: place for place, (session, _) in enumerate(reversed(exchanges))}
-        exchanges = dict(sorted(exchanges.items(), key=lambda item: -order[item[0][0]]))
+        exchanges = dict(sorted(exchanges.items(), key=lambda item: turn_order(item[0])))
         names = unique([_name(exchange) for exchange in exchanges.values()])
         turns = [
             RecordedTurn(name, *exchange.turn, exchange.request)

@@ -167,4 +167,4 @@ def read_evidence(folder: RunFolder, further: Sequence[Arm] = ()) -> Evidence:
         if journal.exists():
             add_journal(evidence, journal)
     add_samples(evidence, folder)
-    return evidence
+    return evidence.in_order()

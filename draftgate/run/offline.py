@@ -177,4 +177,4 @@ def _evidence(files: Sequence[Path]) -> Evidence:
                 f"no capture of the {path} (arm main) in {', '.join(str(f) for f in files)}",
                 "name one journal of each path",
             )
-    return evidence
+    return evidence.in_order()

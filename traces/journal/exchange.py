@@ -1,5 +1,6 @@
 """A request and what came back, and the exchanges of a run by arm and turn."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,24 @@ TurnId = tuple[str, str]
 
 ArmKey = tuple[str, str]
 """(path, arm)."""
+
+_DIGITS = re.compile(r"([0-9]+)")
+
+
+def turn_order(turn: TurnId) -> tuple[object, ...]:
+    """Sort key: by session, then by turn; ``t10`` comes after ``t2``, as numbers do."""
+    session, name = turn
+    return _natural(session), session, _natural(name), name
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    """Texts and numbers of a name in turn. A longer number is a greater one; no `int`, whose digits
+    are limited."""
+    parts = _DIGITS.split(name)
+    return [
+        (len(part.lstrip("0")), part.lstrip("0")) if place % 2 else (0, part)
+        for place, part in enumerate(parts)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +86,7 @@ class Stray:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Exchanges by arm and turn; turns keep the order in which they were first answered.
+    """Exchanges by arm and turn.
 
     `samples` are readings of the servers' metrics by arm, oldest first.
     """
@@ -79,6 +98,16 @@ class Evidence:
     def of(self, path: str, arm: str = "main") -> Mapping[TurnId, Exchange]:
         """The exchanges of one arm; empty where it did not run."""
         return self.arms.get((path, arm), {})
+
+    def in_order(self) -> "Evidence":
+        """The same, with the turns of each arm in `turn_order`: journals list them as their answers
+        ended, which no two runs repeat, and names, rows, findings and reports must not hang on it.
+        """
+        arms = {
+            arm: dict(sorted(exchanges.items(), key=lambda item: turn_order(item[0])))
+            for arm, exchanges in self.arms.items()
+        }
+        return Evidence(arms, self.samples, self.strays)
 
     def __iter__(self) -> Iterator[Exchange]:
         for exchanges in self.arms.values():

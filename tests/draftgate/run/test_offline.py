@@ -1,5 +1,6 @@
 """Judging journals: what was named is what is judged, wherever it lies."""
 
+import random
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -126,3 +127,18 @@ def test_notes_of_journals_hold_it(folders: tuple[Path, Path]) -> None:
     respelt(journal, {n: {"arm": "c16"} for n in range(1, 1000)})
     notes = judge_journals(named(good, good), None).notes
     assert len([note for note in notes if note.startswith("arm 'c16': ")]) == 1
+
+
+def test_the_order_in_which_answers_ended_changes_nothing(folders: tuple[Path, Path]) -> None:
+    bad, _ = folders
+    before = judge_journals(named(bad, bad), None).as_json()
+    for place, journal in enumerate(sorted(bad.glob("*-*-0.jsonl.zst"))):
+        if journal.name.startswith("scores"):
+            continue
+        captures = list(JournalReader(journal))
+        random.Random(place).shuffle(captures)
+        journal.unlink()
+        with JournalWriter(journal) as writer:
+            for capture in captures:
+                writer.add(capture)
+    assert judge_journals(named(bad, bad), None).as_json() == before

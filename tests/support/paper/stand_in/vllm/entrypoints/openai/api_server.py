@@ -12,7 +12,7 @@ import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[6]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[7]))
 
 from aiohttp import web
 
