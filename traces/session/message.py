@@ -39,6 +39,10 @@ class Blob(Record, frozen=True, kw_only=True, tag_field="type", tag="blob"):
     head: str | None = None
 
 
+TOOL_REFERENCE = "tool reference: "
+"""A note that begins so names a tool, whose definition is no text of the message."""
+
+
 class Note(Record, frozen=True, kw_only=True, tag_field="type", tag="note"):
     """Stands for something the source names but whose content it did not keep."""
 
@@ -85,6 +89,14 @@ class Message(Record, frozen=True, kw_only=True, tag_field="record", tag="messag
     def text(self) -> str:
         """All text parts, joined by newlines."""
         return "\n".join(part.text for part in self.content if part.type == "text")
+
+    @property
+    def left_out(self) -> int:
+        """How many parts are known by their kind alone."""
+        return sum(
+            part.type == "note" and not part.text.startswith(TOOL_REFERENCE)
+            for part in self.content
+        )
 
 
 def make_message(

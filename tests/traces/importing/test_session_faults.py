@@ -11,7 +11,15 @@ from typing import Any
 import pytest
 
 from tests.support.sessions.invariants import check_file
-from tests.support.sessions.recordings import lines, read, texts
+from tests.support.sessions.recordings import (
+    claude,
+    codex,
+    codex_item,
+    codex_said,
+    lines,
+    read,
+    texts,
+)
 from traces.importing.importer import ImportedFile, import_files
 from traces.session.render import chat_request
 from traces.session.session import Session
@@ -351,3 +359,101 @@ def test_batches_of_both_apis_are_paired(tmp_path: Path) -> None:
     file, sessions = read(tmp_path, lines(answering))
     assert sessions == []
     assert "without their requests" in str(file.reason)
+
+
+def test_text_in_value_is_text() -> None:
+    file, (session,) = fault("parts-with-value.jsonl")
+    asking = ["system: You are a helper.", "user: Weather in Oslo?"]
+    assert prompt(session, 0) == asking
+    assert prompt(session, 1) == [*asking, "assistant: ", 'tool: {"t": 3}']
+    ((_, name, arguments),) = asked(session, 0)
+    assert (name, arguments) == ("weather", {"city": "Oslo"})
+    last, first = session.output(session.turns[1]), session.output(session.turns[0])
+    assert first is not None
+    assert last is not None
+    assert last.text == "Three degrees."
+    assert (session.turns[0].reasoning, first.reasoning) == ("visible", "I need the tool.")
+    assert [turn.fidelity for turn in session.turns] == ["exact", "exact"]
+    assert codes(file) == []
+
+
+PARTS_WITH_TEXT: list[dict[str, Any]] = [
+    {"type": "text", "text": "hello"},
+    {"type": "text", "value": "hello"},
+    {"type": "text", "content": "hello"},
+    {"type": "text", "text": {"value": "hello", "annotations": []}},
+    {"type": "input_text", "text": "hello"},
+    {"type": "refusal", "refusal": "hello"},
+    {"text": "hello"},
+]
+
+
+@pytest.mark.parametrize("part", PARTS_WITH_TEXT, ids=str)
+def test_text_parts_of_every_dialect(tmp_path: Path, part: dict[str, Any]) -> None:
+    said = [{"role": "user", "content": [part]}, {"role": "assistant", "content": "end"}]
+    file, (session,) = read(tmp_path, lines({"messages": said}))
+    assert prompt(session, 0) == ["user: hello"]
+    assert (session.turns[0].fidelity, codes(file)) == ("exact", [])
+
+
+NOT_UNDERSTOOD: list[dict[str, Any]] = [
+    {"role": "user", "content": [{"type": "text", "words": "hello"}]},
+    {"role": "user", "content": [{"type": "hologram", "data": "hello"}]},
+    {"role": "user", "body": "hello"},
+    {"role": "assistant", "body": "hello"},
+    {"role": "assistant", "content": [{"type": "reasoning", "body": ["hello"]}]},
+    {"role": "assistant", "content": [{"type": "tool_call", "call": "hello"}]},
+    {"role": "assistant", "content": "", "tool_calls": [{"id": "c1", "call": "hello"}]},
+    {"role": "tool", "body": "hello"},
+]
+
+
+@pytest.mark.parametrize("message", NOT_UNDERSTOOD, ids=str)
+def test_what_is_not_understood_is_left_out_and_told(
+    tmp_path: Path, message: dict[str, Any]
+) -> None:
+    end = {"role": "assistant", "content": "end"}
+    file, (session,) = read(tmp_path, lines({"messages": [ASKED, message, ASKED, end]}))
+    check_file(file, [session])
+    assert session.turns[-1].fidelity == "lossy"
+    assert codes(file).count("parts_left_out") == 1
+    answer = {"choices": [{"message": end}]}
+    request = {"model": "m", "messages": [ASKED, message, ASKED]}
+    file, (session,) = read(tmp_path, lines({"request": request, "response": answer}))
+    assert (session.turns[0].fidelity, codes(file)) == ("lossy", ["parts_left_out"])
+
+
+NOTHING_TO_UNDERSTAND: list[dict[str, Any]] = [
+    {"role": "user", "content": ""},
+    {"role": "user", "content": [{"type": "text", "text": ""}]},
+    {"role": "assistant", "content": None, "tool_calls": []},
+    {"role": "assistant", "content": [{"type": "thinking", "thinking": "", "signature": "Er"}]},
+    {"role": "assistant", "content": [{"type": "reasoning", "summary": []}]},
+    {"role": "assistant", "content": [{"type": "redacted_thinking", "data": "x"}]},
+    {"role": "assistant", "content": [{"type": "fallback", "from": {"model": "a"}}]},
+    {"role": "tool", "tool_call_id": "c", "content": ""},
+]
+
+
+@pytest.mark.parametrize("message", NOTHING_TO_UNDERSTAND, ids=str)
+def test_what_says_nothing_is_not_left_out(tmp_path: Path, message: dict[str, Any]) -> None:
+    end = {"role": "assistant", "content": "end"}
+    file, (session,) = read(tmp_path, lines({"messages": [ASKED, message, ASKED, end]}))
+    assert "parts_left_out" not in codes(file)
+    assert session.turns[-1].fidelity == "exact"
+
+
+def test_parts_that_are_not_understood_in_agents_logs(tmp_path: Path) -> None:
+    odd = [{"type": "hologram", "data": "hello"}]
+    asking = claude("user", "u1", None, [{"type": "text", "text": "go"}, *odd])
+    answer = claude("assistant", "a1", "u1", "one", message="m1")
+    file, (session,) = read(tmp_path, lines(asking, answer))
+    assert (session.turns[0].fidelity, codes(file)) == ("lossy", ["parts_left_out"])
+    item = codex_item("hologram", data="hello")
+    meta, one = codex("session_meta", id="s"), codex_said("assistant", "one")
+    file, (session,) = read(tmp_path, lines(meta, codex_said("user", "go"), item, one))
+    assert (session.turns[0].fidelity, codes(file)) == ("lossy", ["parts_left_out"])
+    written = codex_item("agent_message", content=[{"type": "input_text", "text": "done"}])
+    file, (session,) = read(tmp_path, lines(meta, codex_said("user", "go"), written, one))
+    assert prompt(session, 0) == ["user: go\n\ndone"]
+    assert (session.turns[0].fidelity, codes(file)) == ("rebuilt", [])

@@ -49,6 +49,7 @@ class SessionBuilder:
     unanswered: int = 0
     orphans: int = 0
     _messages: dict[str, Message] = field(default_factory=dict)
+    _cut: set[str] = field(default_factory=set)
     _turns: list[Turn] = field(default_factory=list)
     _toolsets: dict[str, Toolset] = field(default_factory=dict)
     _offered: tuple[str, Toolset | None] = ("", None)
@@ -56,15 +57,20 @@ class SessionBuilder:
     _warnings: list[SourceWarning] = field(default_factory=list)
 
     def add(self, message: Message) -> str:
-        """Store a message; returns its name."""
-        return self._messages.setdefault(message.mid, message).mid
+        """Store a message; returns its name. What it leaves out is told once."""
+        mid = message.mid
+        if mid not in self._messages:
+            self._messages[mid] = message
+            if parts := message.left_out:
+                self._cut.add(mid)
+                self.left_out(message.rows[0] if message.rows else None, parts)
+        return mid
 
     def add_again(self, message: Message, rows: tuple[int, ...]) -> str:
         """Store a message that other sessions may hold too, as read from `rows` for this one."""
-        known = self._messages.get(message.mid)
-        if known is None:
-            known = self._messages[message.mid] = message.replaced(rows=rows)
-        return known.mid
+        if message.mid not in self._messages:
+            self.add(message.replaced(rows=rows))
+        return message.mid
 
     def message(self, mid: str) -> Message:
         """A stored message."""
@@ -118,7 +124,8 @@ class SessionBuilder:
 
         Without an output it is a prompt whose answer was not recorded. `restart` is the reason
         recorded if the prompt does not continue the thread's last turn. A prompt that holds its
-        own answer is ``lossy``, whatever its source says of it.
+        own answer is ``lossy``, and so is one with a part that could not be read, whatever its
+        source says of it.
         """
         index = len(self._turns)
         turn_id = f"t{index:04d}"
@@ -133,6 +140,9 @@ class SessionBuilder:
         if output is not None and thread.holds_answer(output, self._messages):
             self.warn("answer_in_prompt", answer.rows[0] if answer.rows else None)
             fidelity = "lossy"
+        name = None if output is None else self.add(output)
+        if self._cut and not self._cut.isdisjoint((*thread.mids, name)):
+            fidelity = "lossy"
         diffs, shells = payloads(answer.calls, outcomes) if answer.calls else ((), ())
         for call in answer.calls:
             self.observed.add(call)
@@ -145,7 +155,7 @@ class SessionBuilder:
             added=tuple(thread.mids[thread.kept :]),
             restart=why,
             fidelity=fidelity,
-            output=None if output is None else self.add(output),
+            output=name,
             reasoning=answer.state,
             finish_reason=answer.finish_reason,
             replayable=skip_reason is None,

@@ -14,7 +14,7 @@ from traces.readers.chat.content import Parts, content_parts
 from traces.readers.chat.items import Answer, Item, Result, Rows, Said
 from traces.readers.chat.reasoning import add_reasoning, add_reasoning_beside
 from traces.readers.chat.shapes import items, mapping, mappings, text, text_or_none
-from traces.readers.files.json_text import dump
+from traces.readers.files.json_text import dump, embedded
 from traces.session.blobs import BlobStore
 from traces.session.message import Role
 
@@ -46,7 +46,8 @@ class ChatReader:
 
     It keeps the calls that still wait for a result, to pair results that name no call by position;
     `guesses` counts the ids that were not in the message itself, `left_out` the messages and calls
-    that were none (no object, or of no known role).
+    that were none: no object, of no known role, without a name, or with nothing in them that is
+    understood.
     """
 
     blobs: BlobStore
@@ -74,7 +75,10 @@ class ChatReader:
         if named == "function_call":
             return [self._share_gpt_call(content, rows)]
         if role == "assistant":
-            return [self.answer(message, content, rows)]
+            answer = self.answer(message, content, rows)
+            self.left_out += not (answer.parts or answer.calls or "content" in message)
+            return [answer]
+        self.left_out += content is None and "content" not in message
         if role == "tool":
             return self._tool_message(message, content, rows)
         return self.said(role, content, rows)
@@ -89,7 +93,7 @@ class ChatReader:
             elif kind in CALL_BLOCKS:
                 answer.calls.append(self._call(block))
             elif kind in REASONING_BLOCKS:
-                add_reasoning(answer, block)
+                self.left_out += not add_reasoning(answer, block)
             else:
                 answer.parts += content_parts(block, self.blobs)
         in_parts = list(answer.calls)
@@ -119,8 +123,6 @@ class ChatReader:
         return found
 
     def _share_gpt_call(self, content: Any, rows: Rows) -> Answer:
-        from traces.readers.files.json_text import embedded
-
         value = mapping(embedded(content))
         call = self._call(value) if value else None
         calls = [call] if call else []
@@ -135,6 +137,8 @@ class ChatReader:
         self._after_answer = True
 
     def _call(self, block: dict[str, Any]) -> Call:
+        if "value" in block and "name" not in block:
+            block = {**mapping(embedded(block["value"])), **block}
         function = mapping(block.get("function")) or mapping(block.get("tool")) or block
         arguments = None
         for key in ("arguments", "input", "args", "parameters"):
@@ -144,6 +148,7 @@ class ChatReader:
         named = text(block.get("call_id")) or text(block.get("id"))
         named = named or text(block.get("tool_call_id"))
         name = function.get("name", function.get("tool_name", block.get("tool")))
+        self.left_out += not text(name)
         call = tool_call(named or self._new_id(), name, arguments)
         call.made = not named
         return call
@@ -220,7 +225,7 @@ class ChatReader:
 
 
 def _other_content(message: dict[str, Any], role: Role) -> Any:
-    for key in ("parts", "value", "text"):
+    for key in ("parts", "value", "text", "refusal"):
         if message.get(key) is not None:
             return message[key]
     return message.get("system_prompt") if role == "system" else None
@@ -234,7 +239,7 @@ def _id_of(block: dict[str, Any]) -> Any:
 
 
 def _output_of(block: dict[str, Any]) -> Any:
-    for key in ("content", "output", "result", "response", "text"):
+    for key in ("content", "output", "result", "response", "text", "value"):
         if block.get(key) is not None:
             value = block[key]
             return dump(value) if isinstance(value, dict) and "type" not in value else value

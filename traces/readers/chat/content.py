@@ -5,12 +5,27 @@ from typing import Any
 from traces.readers.chat.shapes import mapping, text
 from traces.readers.files.json_text import dump
 from traces.session.blobs import BlobStore
-from traces.session.message import Blob, Note, Text
+from traces.session.message import TOOL_REFERENCE, Blob, Note, Text
 
 Parts = list[Text | Blob | Note]
 
 TEXT_TYPES = frozenset({"text", "input_text", "output_text", "refusal", "summary_text"})
 IMAGE_TYPES = frozenset({"image", "image_url", "input_image", "document", "input_file", "file"})
+
+MARKERS = frozenset({"fallback"})
+"""Blocks that say something of a response, such as which model stood in, and are no part of it."""
+
+TEXT_KEYS = ("text", "refusal", "content", "value")
+"""Where a block has its text, as a string or as ``{"value": …}``."""
+
+NAMING_KEYS = frozenset(
+    {
+        "type", "id", "index", "name", "role", "status", "phase", "cache_control", "signature",
+        "annotations", "logprobs", "citations", "call_id", "tool_call_id", "tool_use_id",
+        "is_error", "encrypted_content", "thoughtSignature", "ts", "timestamp", *TEXT_KEYS,
+    }
+)  # fmt: skip
+"""Keys of a block that hold no content of it, or are known to be read."""
 
 MAX_NESTED = 20
 """Lists in lists deeper than this are kept as JSON text."""
@@ -20,9 +35,10 @@ def content_parts(content: Any, blobs: BlobStore, nested: int = 0) -> Parts:
     """A string, one block, or a list of strings and blocks.
 
     Understood are blocks of chat completions (``text``, ``image_url``), Responses (``input_text``,
-    ``output_text``, ``input_image``), Anthropic (``text``, ``image`` with a base64 or URL source,
-    ``document``), Gemini (``{"text"}``, ``inlineData``) and MCP (``image`` with ``data``). What is
-    none of them becomes a note that names its type.
+    ``output_text``, ``input_image``), Assistants (``{"text": {"value"}}``), Anthropic (``text``,
+    ``image`` with a base64 or URL source, ``document``), Gemini (``{"text"}``, ``inlineData``) and
+    MCP (``image`` with ``data``). What is none of them becomes a note that names its type, and the
+    prompts with it are ``lossy``.
     """
     if isinstance(content, str):
         return [blobs.text(content)] if content else []
@@ -41,18 +57,34 @@ def _block_parts(block: dict[str, Any], blobs: BlobStore, nested: int) -> Parts:
     if kind == "text" and isinstance(written := block.get("text"), str):
         return [blobs.text(written)] if written else []
     kind = text(kind)
-    written = block.get("text", block.get("refusal", block.get("content")))
     if kind in TEXT_TYPES or (not kind and isinstance(block.get("text"), str)):
-        return content_parts(written, blobs) if isinstance(written, str) else []
+        return _text_parts(block, kind, blobs)
     if kind in IMAGE_TYPES or "inlineData" in block or "inline_data" in block:
         return [attachment(block, blobs)]
     if kind == "tool_reference":
-        return [Note(text=f"tool reference: {text(block.get('tool_name'))}")]
+        return [Note(text=f"{TOOL_REFERENCE}{text(block.get('tool_name'))}")]
+    written = next((block[key] for key in TEXT_KEYS if block.get(key) is not None), None)
     if kind in ("tool_result", "resource") and written is not None:
         return content_parts(written, blobs, nested + 1)
     if not kind:
         return [blobs.text(dump(block))]
-    return [Note(text=kind)]
+    return [] if kind in MARKERS else [Note(text=kind)]
+
+
+def _text_parts(block: dict[str, Any], kind: str, blobs: BlobStore) -> Parts:
+    """The text of a block, or a note where it has some that is not understood."""
+    for key in TEXT_KEYS:
+        written = block.get(key)
+        if isinstance(written, dict) and isinstance(written.get("value"), str):
+            written = written["value"]
+        if isinstance(written, str):
+            return [blobs.text(written)] if written else []
+    return [Note(text=kind or "text")] if holds_more(block) else []
+
+
+def holds_more(block: dict[str, Any]) -> bool:
+    """Whether a block has content beside what names it."""
+    return any(value for key, value in block.items() if key not in NAMING_KEYS)
 
 
 def attachment(block: dict[str, Any], blobs: BlobStore) -> Blob | Note:

@@ -7,15 +7,19 @@
 
 from typing import Any
 
-from traces.readers.chat.content import Parts, content_parts, joined
+from traces.readers.chat.content import Parts, content_parts, holds_more, joined
 from traces.readers.chat.items import Answer
 from traces.readers.chat.shapes import mappings
 from traces.session.blobs import BlobStore
 
+WRITTEN = ("thinking", "reasoning", "text", "content", "value")
+"""Keys of a block that hold its reasoning."""
 
-def add_reasoning(answer: Answer, block: dict[str, Any]) -> None:
-    """Add a reasoning block, and note what state the reasoning is in."""
-    written = block.get("thinking", block.get("text", block.get("content")))
+
+def add_reasoning(answer: Answer, block: dict[str, Any]) -> bool:
+    """Add a reasoning block, and note what state the reasoning is in; False if it has content that
+    is not understood."""
+    written = next((block[key] for key in WRITTEN if block.get(key)), None)
     visible = written if isinstance(written, str) else joined(_texts(written))
     summary = joined(_texts(block.get("summary")))
     if visible:
@@ -29,6 +33,8 @@ def add_reasoning(answer: Answer, block: dict[str, Any]) -> None:
         answer.state = (
             "encrypted" if hidden else "empty_signed" if block.get("signature") else "none"
         )
+        return bool(hidden or block.get("signature")) or not holds_more(block)
+    return True
 
 
 def add_reasoning_beside(answer: Answer, message: dict[str, Any]) -> None:

@@ -40,6 +40,9 @@ SERVER_CALLS = frozenset(
 )
 """Done by the provider within the response: no result comes back as an item."""
 
+AGENT_MESSAGE = "agent_message"
+"""What another agent of the same session wrote to this one."""
+
 INJECTED = re.compile(r"^\s*(?:<(?:environment_context|user_instructions|turn_aborted)|# AGENTS)")
 EXIT_CODE = re.compile(r"^(?:Exit code|Process exited with code):? (-?\d+)", re.MULTILINE)
 WALL_TIME = re.compile(r"^Wall time: ([\d.]+) seconds", re.MULTILINE)
@@ -78,6 +81,8 @@ class ResponsesReader:
             self._open(rows)
         elif kind in OUTPUT_TYPES:
             self._result(item, rows, at)
+        elif kind == AGENT_MESSAGE:
+            self.said(Said("user", content_parts(item.get("content"), self.blobs), "harness", rows))
         else:
             return False
         return True
@@ -123,9 +128,11 @@ class ResponsesReader:
         return True
 
     def _result(self, item: dict[str, Any], rows: Rows, at: str | None) -> None:
-        output = item.get("output", item.get("result", item.get("tools", item.get("content"))))
+        output = item.get("output", item.get("result", item.get("content")))
+        if output is None and "tools" in item:
+            output = dump(item["tools"])
         wrapped = mapping(embedded(output))
-        if isinstance(output, dict):
+        if isinstance(output, dict) and "type" not in output:
             output = wrapped.get("output", wrapped.get("content", dump(output)))
         parts = content_parts(output, self.blobs)
         first = parts[0].text if parts and parts[0].type == "text" else ""

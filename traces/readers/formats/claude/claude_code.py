@@ -63,7 +63,10 @@ class ClaudeCode:
             if not isinstance(value, dict):
                 intake.ledger.skip(number, "not_an_object")
                 continue
-            row, reason = read_row(number, value, chats[text(value.get("agentId"))])
+            chat = chats[text(value.get("agentId"))]
+            before = chat.left_out
+            row, reason = read_row(number, value, chat)
+            row.left_out = chat.left_out - before
             session = row.session = row.session or session
             if reason:
                 intake.ledger.skip(number, reason)

@@ -8,6 +8,7 @@ from traces.readers.chat.results import Results
 from traces.readers.formats.claude.rows import ClaudeRow, settle_answer
 from traces.readers.formats.claude.tree import Path, Tree
 from traces.session.message import Blob, Message, Note, Text
+from traces.session.turn import Fidelity
 
 Group = tuple[str | None, str, str]
 """Session, thread and id of a response."""
@@ -27,6 +28,7 @@ class ClaudeLog:
                 name = row.session, row.thread, row.group
                 self.groups.setdefault(name, []).append(position)
                 self.group_of[position] = name
+        self.cut = {row.session for row in rows if row.left_out}
         self.answers = {name: self._joined(places) for name, places in self.groups.items()}
         said = [item for row in rows for item in row.items if isinstance(item, Result)]
         self.results = Results.of([*self.answers.values(), *said])
@@ -67,11 +69,12 @@ class ClaudeLog:
             answer, given = self.answers[name], self.given[name]
             place = builder.thread(thread)
             path.move(self.tree.parents[first], place)
+            fidelity: Fidelity = "after_compaction" if path.compacted else "rebuilt"
             builder.turn(
                 place,
                 answer,
                 self.message(name),
-                fidelity="after_compaction" if path.compacted else "rebuilt",
+                fidelity="lossy" if row.session in self.cut else fidelity,
                 restart="compaction" if path.compacted else "rewind",
                 outcomes=[None if result is None else result.outcome for result in given],
             )
@@ -85,6 +88,9 @@ class ClaudeLog:
         for position in self.tree.broken:
             row = self.rows[position]
             self.builders[row.session].warn("parent_not_found", row.number)
+        for row in self.rows:
+            if row.left_out:
+                self.builders[row.session].left_out(row.number, row.left_out)
         for result in self.results.extra:
             builder = self.builders[self.rows[0].session]
             builder.warn("second_result_dropped", result.rows[0])

@@ -41,6 +41,7 @@ class ClaudeRow(msgspec.Struct, gc=False):
     """A row, its place in the tree (`linked`: it has a parentUuid key), and its items, if any.
 
     Rows of one `group` are parts of one response; `message` is what the API said of it then.
+    `left_out` counts what of the row could not be read.
     """
 
     number: int
@@ -55,6 +56,7 @@ class ClaudeRow(msgspec.Struct, gc=False):
     at: str | None = None
     effort: str | None = None
     boundary: bool = False
+    left_out: int = 0
 
 
 def read_row(number: int, row: dict[str, Any], chat: ChatReader) -> tuple[ClaudeRow, str | None]:

@@ -77,6 +77,7 @@ class Rollout:
     effort: str | None = None
     usage: Usage | None = None
     totals: Any = None
+    cut: bool = False
     user_items: int = 0
     user_events: list[tuple[int, int, str]] = field(default_factory=list)
 
@@ -136,8 +137,13 @@ class Rollout:
 
     def _item(self, number: int, item: dict[str, Any], at: str | None) -> str | None:
         before = self.responses.answer
+        kind = text(item.get("type"))
+        if kind in NOT_IN_PROMPT:
+            return f"item_{kind}"
         if not self.responses.add(item, (number,), at):
-            return f"item_{text(item.get('type')) or 'unknown'}"
+            self.builder.left_out(number, 1)
+            self.cut = True
+            return f"item_{kind or 'unknown'}"
         answer = self.responses.answer
         if item.get("role") == "user":
             self.user_items += 1
@@ -208,4 +214,4 @@ class Rollout:
         for item in transcript:
             if isinstance(item, Answer) and item.calls:
                 item.finish_reason = "tool_calls"
-        add_thread(self.builder, transcript)
+        add_thread(self.builder, transcript, fidelity="lossy" if self.cut else "rebuilt")
