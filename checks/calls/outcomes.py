@@ -26,7 +26,7 @@ def _runs(call: ToolCall, known: dict[str, Any]) -> bool:
     if call.name is None or call.name not in known:
         return False
     try:
-        value = json_values.parse(call.arguments)
+        value = json_values.parse_plain(call.arguments)
     except NotJson:
         return False
     declared = known[call.name]

@@ -26,7 +26,18 @@ def _number(text: str) -> Decimal:
         raise NotJson(f"the number {text[:40]} is out of range") from error
 
 
-_DECODER = json.JSONDecoder(parse_float=_number, parse_int=_number, parse_constant=_refuse)
+MOST_DIGITS = 4300
+"""Of an integer. Python's own limit, so that of clients written in it; RFC 8259 section 6 lets a
+reader set one. Its conversion takes quadratic time."""
+
+
+def _integer(text: str) -> Decimal:
+    if len(text.lstrip("-")) > MOST_DIGITS:
+        raise NotJson(f"an integer of {len(text.lstrip('-')):,} digits")
+    return Decimal(text)
+
+
+_DECODER = json.JSONDecoder(parse_float=_number, parse_int=_integer, parse_constant=_refuse)
 SPACE = " \t\n\r"
 
 
@@ -41,10 +52,7 @@ def parse(text: str) -> Any:
 def parse_plain(text: str) -> Any:
     """The value with Python's own numbers, for JSON Schema. Raises `NotJson`."""
     parse(text)
-    try:
-        return json.loads(text)
-    except ValueError as error:  # an integer beyond Python's limit on digits
-        raise NotJson(str(error)) from error
+    return json.loads(text)
 
 
 def _decode(text: str, start: int) -> tuple[Any, int]:
@@ -73,6 +81,7 @@ class Difference:
 
 
 ABSENT = object()
+SHOWN_DIGITS = 20
 
 
 def differences(left: Any, right: Any, pointer: str = "") -> Iterator[Difference]:
@@ -99,7 +108,8 @@ def _show(value: Any) -> str:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, Decimal):
-        return int(value) if value == value.to_integral_value() else float(value)
+        short = value.adjusted() < SHOWN_DIGITS  # 1e99999999 has too many to write them out
+        return int(value) if short and value == value.to_integral_value() else float(value)
     if isinstance(value, dict):
         return {key: _plain(inner) for key, inner in value.items()}
     return [_plain(inner) for inner in value] if isinstance(value, list) else value

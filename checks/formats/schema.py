@@ -16,7 +16,7 @@ from jsonschema.exceptions import SchemaError, ValidationError
 from jsonschema.validators import validator_for
 
 from checks.formats.patterns import PatternUnusable
-from checks.formats.schema_patterns import with_limits
+from checks.formats.schema_keywords import checkable
 
 DEFAULT = jsonschema.Draft202012Validator
 
@@ -77,7 +77,7 @@ def _checked(text: str) -> Any:
         cls.check_schema(schema, format_checker=jsonschema.FormatChecker(formats=()))
     except SchemaError as error:
         raise UnusableSchema(_line(error)) from error
-    return with_limits(cls)(schema, registry=referencing.Registry())
+    return checkable(cls)(schema, registry=referencing.Registry())
 
 
 @lru_cache(maxsize=512)

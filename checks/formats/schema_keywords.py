@@ -1,10 +1,13 @@
-"""The JSON Schema keywords that match patterns, for `jsonschema`, within a time limit.
+"""The JSON Schema keywords of `jsonschema` that a stranger's schema or value can break.
 
-`jsonschema` matches with `re`, which a hostile pattern can keep busy for years. These take its
-place; they follow `jsonschema/_keywords.py`, and give the same errors in other words.
+It matches patterns with `re`, which a hostile one can keep busy for years: these have a time limit.
+Its `multipleOf` divides floats, which raises where a number is infinite or too large for one. These
+take its place; they follow `jsonschema/_keywords.py`, and give the same errors in other words.
 """
 
+import math
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
 from typing import Any
 
 from jsonschema.exceptions import ValidationError
@@ -50,6 +53,28 @@ def additional_properties(
         yield ValidationError(f"Additional properties are not allowed ({names} unexpected)")
 
 
+def multiple_of(own: Any) -> Any:
+    """The draft's `own` rule where it has an answer; exact arithmetic where it overflows.
+
+    A multiple is then one in decimals: 10^400 is one of 0.1. Infinity (1e400) is a multiple of
+    nothing.
+    """
+
+    def keyword(validator: Any, rule: Any, value: Any, schema: Any) -> Iterator[ValidationError]:
+        try:
+            yield from own(validator, rule, value, schema)
+        except (OverflowError, ValueError):
+            infinite = math.inf in (abs(value), rule)
+            if infinite or _exact(value) % _exact(rule) != 0:
+                yield ValidationError(f"{value!r} is not a multiple of {rule!r}")
+
+    return keyword
+
+
+def _exact(number: Any) -> Fraction:
+    return Fraction(number) if isinstance(number, int) else Fraction(repr(number))
+
+
 KEYWORDS = {
     "pattern": pattern,
     "patternProperties": pattern_properties,
@@ -57,7 +82,11 @@ KEYWORDS = {
 }
 
 
-def with_limits(validator: Any) -> Any:
+def checkable(validator: Any) -> Any:
     """The validator class of a draft with these keywords in place of its own."""
     change: Any = extend
-    return change(validator, {k: v for k, v in KEYWORDS.items() if k in validator.VALIDATORS})
+    own = validator.VALIDATORS
+    keywords = {k: v for k, v in KEYWORDS.items() if k in own}
+    if "multipleOf" in own:
+        keywords["multipleOf"] = multiple_of(own["multipleOf"])
+    return change(validator, keywords)

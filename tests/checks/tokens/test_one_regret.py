@@ -8,7 +8,6 @@ computed by hand: the regret (nat), whether it is a lower bound, and what the fo
 import math
 
 import pytest
-from evidence.synthetic import response_of
 
 from checks.exact.judge import judge_pair
 from checks.findings import GREEDY_DIVERGENCE, NEAR_TIE_FORK
@@ -18,6 +17,7 @@ from checks.pair import pair_of_responses
 from checks.policy import Policy
 from checks.tokens.fork import fork_between
 from checks.tokens.regret import regret_at
+from tests.support.synthetic_model import response_of
 from traces.wire.response import Response, Token, TopLogprob
 
 WANTED = 9
