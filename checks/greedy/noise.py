@@ -61,7 +61,6 @@ class Noise:
 
     shape: Shape
     tokens: int
-    calibration_tokens: int
     quantile: float | None
     upper: float | None
     maximum: float | None
@@ -103,7 +102,6 @@ def measure_noise(
     return Noise(
         shape=shape,
         tokens=len(every),
-        calibration_tokens=len(learn),
         quantile=quantile,
         upper=upper,
         maximum=maximum,

@@ -31,16 +31,14 @@ class Scored:
     """Baseline log probabilities (nat) of output tokens `start`, `start + 1`, ... of one turn.
 
     `ids[i]` is the token that was read, `logprobs[i]` its log probability, `best[i]` the largest
-    one at that place and `best_ids[i]` the token that has it. They are raw: before penalties,
-    grammar and temperature. `shape` is how they were computed: ``prefill`` by teacher forcing,
-    ``decode`` in lockstep.
+    one at that place. They are raw: before penalties, grammar and temperature. `shape` is how they
+    were computed: ``prefill`` by teacher forcing, ``decode`` in lockstep.
     """
 
     start: int
     ids: tuple[int, ...]
     logprobs: npt.NDArray[np.float64]
     best: npt.NDArray[np.float64]
-    best_ids: tuple[int, ...]
     shape: Shape = "prefill"
 
 
@@ -61,7 +59,7 @@ def scored_of(score: Score, ids: Sequence[int], start: int = 0) -> Scored | None
     best = np.asarray(score.top_logprobs, dtype=np.float64)
     if not (np.isfinite(own).all() and np.isfinite(best).all()):
         return None
-    return Scored(start, tuple(ids[start:]), own, best, score.top_ids, score.shape)
+    return Scored(start, tuple(ids[start:]), own, best, score.shape)
 
 
 SHAPES: tuple[Shape, ...] = ("decode", "prefill")

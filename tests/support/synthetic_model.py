@@ -140,7 +140,6 @@ def scored(model: SyntheticModel, response: Response, begin: int = 0) -> Scored:
         ids[begin:],
         np.array(score.logprobs),
         np.array(score.top_logprobs),
-        score.top_ids,
     )
 
 
