@@ -45,13 +45,6 @@ def made_up_run(number: int) -> RunTables:
     first = (first - first[:, :1] + 1).ravel()
     token_label = rng.integers(0, len(LABELS), captures * 40)
     step_label = token_label[of_step * 40 + np.minimum(first // 18, 39)]
-    position = np.tile(np.arange(K, dtype=np.uint8), steps)
-    of_position = np.repeat(np.arange(steps), K)
-    reached = position <= accepted[of_position]
-    index = first[of_position] + position
-    label = token_label[of_step[of_position] * 40 + np.minimum(index // 18, 39)]
-    distance = np.digitize(index % 18, [1, 2, 3, 8])
-    band = (np.arange(captures) % TURNS) // 5
     tokens = np.bincount(of_step, committed).astype(int)
     of_token = np.repeat(np.arange(captures), tokens)
     token_index = np.arange(tokens.sum()) - np.repeat(np.cumsum(tokens) - tokens, tokens)
@@ -59,43 +52,8 @@ def made_up_run(number: int) -> RunTables:
     ids = rng.zipf(1.3, len(of_token)) % 2000
     key = _capture_columns(run)
     return RunTables(
-        runs=[_run(run, number)],
-        paths=[
-            {"run": run, "path": "candidate", "model": "m", "method": "eagle3"},
-            {"run": run, "path": "baseline", "model": "m"},
-        ],
-        sessions=[
-            {"run": run, "session": f"s{s:03}", "template": f"t{s % 4}"} for s in range(SESSIONS)
-        ],
-        turns=[
-            {
-                "run": run,
-                "session": f"s{s:03}",
-                "turn": f"{t:03}",
-                "turn_index": t,
-                "context_band": ENUMS["context_name"][t // 5],
-                "replayable": True,
-            }
-            for s in range(SESSIONS)
-            for t in range(TURNS)
-        ],
-        captures=pa.concat_tables(
-            pa.table(
-                {
-                    **key(np.arange(captures), path),
-                    "ended": pa.array(["done"] * captures),
-                    "finish_reason": pa.array(["stop"] * captures),
-                    "status": pa.array(np.full(captures, 200)),
-                    "completion_tokens": pa.array(tokens),
-                    "prompt_tokens": pa.array(rng.integers(100, 30000, captures)),
-                    "ttft_ms": pa.array(rng.gamma(5, 20, captures)),
-                    "tpot_ms": pa.array(rng.gamma(50, pace, captures)),
-                    "max_gap_ms": pa.array(rng.gamma(5, 10, captures)),
-                    "aligned": pa.array([True] * captures),
-                }
-            )
-            for path, pace in (("candidate", 0.2), ("baseline", 0.3))
-        ),
+        **_rows(run, number),
+        captures=_captures(rng, key, tokens),
         tokens=pa.table(
             {
                 **key(of_token),
@@ -118,43 +76,90 @@ def made_up_run(number: int) -> RunTables:
                 "label": _words(LABELS, step_label),
             }
         ),
-        draft_positions=pa.table(
-            {
-                **key(of_step[of_position]),
-                "step": pa.array(np.tile(np.repeat(np.arange(1, STEPS + 1), K), captures)),
-                "position": pa.array(position),
-                "token_index": pa.array(index, mask=~reached),
-                "label": _words(LABELS, label, ~reached),
-                "reached": pa.array(reached),
-                "accepted": pa.array(position < accepted[of_position]),
-                "distance": _words(ENUMS["distance_name"], distance),
-                "crossing": _words(
-                    [f"{a}>{b}" for a in LABELS for b in LABELS],
-                    (label * 16 + (label * 7 + number) % 16),
-                ),
-                "context_band": _words(ENUMS["context_name"], band[of_step[of_position]]),
-                "template": _words(
-                    [f"t{i}" for i in range(4)], (of_step[of_position] // TURNS) % 4
-                ),
-                "tool": _words(["bash", "edit", "read"], label % 3, label < 7),
-                "cached": pa.array(of_step[of_position] % TURNS > 0),
-            }
-        ),
-        pairs=[
-            {
-                "run": run,
-                "comparison": "candidate",
-                "session": f"s{s:03}",
-                "turn": f"{t:03}",
-                "judged": True,
-                "tokens": 400,
-                "baseline_calls_ok": True,
-                "candidate_calls_ok": t > 0,
-            }
-            for s in range(SESSIONS)
-            for t in range(TURNS)
-        ],
+        draft_positions=_positions(key, first, accepted, of_step, token_label, number),
     )
+
+
+def _positions(
+    key: Any, first: Any, accepted: Any, of_step: Any, token_label: Any, number: int
+) -> pa.Table:
+    """Every position of every draft; arrays have one entry per step, labels 40 per capture."""
+    steps = len(of_step)
+    position = np.tile(np.arange(K, dtype=np.uint8), steps)
+    of_position = np.repeat(np.arange(steps), K)
+    reached = position <= accepted[of_position]
+    index = first[of_position] + position
+    capture = of_step[of_position]
+    label = token_label[capture * 40 + np.minimum(index // 18, 39)]
+    band = capture % TURNS // 5
+    return pa.table(
+        {
+            **key(capture),
+            "step": pa.array(np.tile(np.repeat(np.arange(1, STEPS + 1), K), steps // STEPS)),
+            "position": pa.array(position),
+            "token_index": pa.array(index, mask=~reached),
+            "label": _words(LABELS, label, ~reached),
+            "reached": pa.array(reached),
+            "accepted": pa.array(position < accepted[of_position]),
+            "distance": _words(ENUMS["distance_name"], np.digitize(index % 18, [1, 2, 3, 8])),
+            "crossing": _words(
+                [f"{a}>{b}" for a in LABELS for b in LABELS],
+                (label * 16 + (label * 7 + number) % 16),
+            ),
+            "context_band": _words(ENUMS["context_name"], band),
+            "template": _words([f"t{i}" for i in range(4)], (capture // TURNS) % 4),
+            "tool": _words(["bash", "edit", "read"], label % 3, label < 7),
+            "cached": pa.array(capture % TURNS > 0),
+        }
+    )
+
+
+def _captures(rng: np.random.Generator, key: Any, tokens: Any) -> pa.Table:
+    """The captures of both paths; `tokens` are the output lengths."""
+    captures = len(tokens)
+    return pa.concat_tables(
+        pa.table(
+            {
+                **key(np.arange(captures), path),
+                "ended": pa.array(["done"] * captures),
+                "finish_reason": pa.array(["stop"] * captures),
+                "status": pa.array(np.full(captures, 200)),
+                "completion_tokens": pa.array(tokens),
+                "prompt_tokens": pa.array(rng.integers(100, 30000, captures)),
+                "ttft_ms": pa.array(rng.gamma(5, 20, captures)),
+                "tpot_ms": pa.array(rng.gamma(50, pace, captures)),
+                "max_gap_ms": pa.array(rng.gamma(5, 10, captures)),
+                "aligned": pa.array([True] * captures),
+            }
+        )
+        for path, pace in (("candidate", 0.2), ("baseline", 0.3))
+    )
+
+
+def _rows(run: str, number: int) -> dict[str, list[dict[str, Any]]]:
+    """The small tables: the run, its paths, sessions, turns and pairs."""
+    turns = [
+        ({"run": run, "session": f"s{s:03}", "turn": f"{t:03}"}, t)
+        for s in range(SESSIONS)
+        for t in range(TURNS)
+    ]
+    judged = {"comparison": "candidate", "judged": True, "tokens": 400, "baseline_calls_ok": True}
+    bands = ENUMS["context_name"]
+    return {
+        "runs": [_run(run, number)],
+        "paths": [
+            {"run": run, "path": "candidate", "model": "m", "method": "eagle3"},
+            {"run": run, "path": "baseline", "model": "m"},
+        ],
+        "sessions": [
+            {"run": run, "session": f"s{s:03}", "template": f"t{s % 4}"} for s in range(SESSIONS)
+        ],
+        "turns": [
+            {**key, "turn_index": t, "context_band": bands[t // 5], "replayable": True}
+            for key, t in turns
+        ],
+        "pairs": [{**key, **judged, "candidate_calls_ok": t > 0} for key, t in turns],
+    }
 
 
 def _run(run: str, number: int) -> dict[str, Any]:

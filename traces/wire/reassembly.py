@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from traces.wire.capture import Capture
-from traces.wire.chunk import WireChunk, WireUsage, read_chunk
+from traces.wire.chunk import WireChoice, WireChunk, WireUsage, read_chunk
 from traces.wire.event import WireEvent, json_object, read_event
 from traces.wire.reassembly_calls import CallAssembler
 from traces.wire.reassembly_tokens import TokenCollector
@@ -81,7 +81,7 @@ def _error_body(body: bytes) -> dict[str, Any]:
 
 
 def _assemble(
-    events: list[WireEvent],
+    events: Iterable[WireEvent],
     status: int | None,
     *,
     done: bool,
@@ -89,83 +89,105 @@ def _assemble(
     raw_text: str | None = None,
     error: dict[str, Any] | None = None,
 ) -> Response:
-    content: list[str] = []
-    reasoning: list[str] = []
-    calls = CallAssembler()
-    tokens = TokenCollector()
-    seen: list[Chunk] = []
-    odd: list[str] = []
-    irregular: dict[str, None] = {}
-    ids_sent = False
-    reasons: list[str] = []
-    after_finish = 0
-    stop: str | int | None = None
-    usage: Usage | None = None
-    speculation: Speculation | None = None
-    prompt_ids: tuple[int, ...] | None = None
-    fingerprint: str | None = None
-    model: str | None = None
-    for number, at_ms, chunk, raw in events:
+    stream = _Stream(error)
+    for event in events:
+        stream.add(event)
+    return stream.response(status, done, malformed, raw_text)
+
+
+class _Stream:
+    """What the events so far have brought."""
+
+    def __init__(self, error: dict[str, Any] | None) -> None:
+        self.error = error
+        self.content: list[str] = []
+        self.reasoning: list[str] = []
+        self.calls = CallAssembler()
+        self.tokens = TokenCollector()
+        self.ids_sent = False
+        self.chunks: list[Chunk] = []
+        self.odd: list[str] = []
+        self.irregular: dict[str, None] = {}
+        self.reasons: list[str] = []
+        self.after_finish = 0
+        self.stop: str | int | None = None
+        self.usage: Usage | None = None
+        self.speculation: Speculation | None = None
+        self.prompt_ids: tuple[int, ...] | None = None
+        self.fingerprint: str | None = None
+        self.model: str | None = None
+
+    def add(self, event: WireEvent) -> None:
+        """Take in one event: what stands beside the choices, and the first of these."""
+        number, at_ms, chunk, raw = event
         if raw is not None:
-            error = error or _error_object(raw)
-            chunk = _checked(raw, number, odd)
-            speculation = _speculation(chunk, raw) or speculation
+            self.error = self.error or _error_object(raw)
+            chunk = _checked(raw, number, self.odd)
+            self.speculation = _speculation(chunk, raw) or self.speculation
         assert chunk is not None
         if chunk.usage is not None:
-            usage = _usage(chunk.usage)
-        fingerprint = chunk.system_fingerprint or fingerprint
-        model = chunk.model or model
+            self.usage = _usage(chunk.usage)
+        self.fingerprint = chunk.system_fingerprint or self.fingerprint
+        self.model = chunk.model or self.model
         if chunk.prompt_token_ids is not None:
-            prompt_ids = tuple(chunk.prompt_token_ids)
+            self.prompt_ids = tuple(chunk.prompt_token_ids)
         choice = chunk.choice
-        delta = choice.delta
-        if delta is not None and not delta.empty:
-            content.append(delta.text)
-            reasoning.append(delta.thought)
-            if delta.tool_calls:
-                calls.add(delta.tool_calls)
-            irregular |= dict.fromkeys(delta.irregular)
-        if reasons and (choice.token_ids or (delta is not None and delta.says_something)):
-            after_finish += 1
-        if choice.finish_reason:
-            reasons.append(choice.finish_reason)
-        stop = choice.stop_reason if choice.stop_reason is not None else stop
+        self._add_choice(choice)
         ids, entries = choice.token_ids, choice.logprobs.content if choice.logprobs else None
         if ids is not None or entries is not None:
-            ids_sent = True
-            tokens.add(ids, entries)
-        seen.append(
+            self.ids_sent = True
+            self.tokens.add(ids, entries)
+        self.chunks.append(
             Chunk(
                 at_ms=at_ms,
                 token_ids=None if ids is None else len(ids),
                 logprobs=None if entries is None else len(entries),
-                has_delta=delta is not None and (raw is None or _has_delta(raw)),
+                has_delta=choice.delta is not None and (raw is None or _has_delta(raw)),
             )
         )
-    if len(reasons) > len(set(reasons)):
-        irregular["the same finish_reason came twice"] = None
-    return Response(
-        status=status,
-        content="".join(content),
-        reasoning="".join(reasoning),
-        tool_calls=calls.finished(),
-        finish_reason=reasons[-1] if reasons else None,
-        tokens=tokens.finished() if ids_sent else None,
-        prompt_token_ids=prompt_ids,
-        usage=usage,
-        speculation=speculation,
-        chunks=tuple(seen),
-        done=done,
-        error=error,
-        malformed=(*malformed, *odd),
-        irregular=tuple(irregular),
-        system_fingerprint=fingerprint,
-        model=model,
-        stop_reason=stop,
-        raw_text=raw_text,
-        finish_reasons=tuple(reasons),
-        after_finish=after_finish,
-    )
+
+    def _add_choice(self, choice: WireChoice) -> None:
+        delta = choice.delta
+        if delta is not None and not delta.empty:
+            self.content.append(delta.text)
+            self.reasoning.append(delta.thought)
+            if delta.tool_calls:
+                self.calls.add(delta.tool_calls)
+            self.irregular |= dict.fromkeys(delta.irregular)
+        if self.reasons and (choice.token_ids or (delta is not None and delta.says_something)):
+            self.after_finish += 1
+        if choice.finish_reason:
+            self.reasons.append(choice.finish_reason)
+        self.stop = choice.stop_reason if choice.stop_reason is not None else self.stop
+
+    def response(
+        self, status: int | None, done: bool, malformed: tuple[str, ...], raw_text: str | None
+    ) -> Response:
+        """All of it; `malformed` are the events that were none."""
+        if len(self.reasons) > len(set(self.reasons)):
+            self.irregular["the same finish_reason came twice"] = None
+        return Response(
+            status=status,
+            content="".join(self.content),
+            reasoning="".join(self.reasoning),
+            tool_calls=self.calls.finished(),
+            finish_reason=self.reasons[-1] if self.reasons else None,
+            tokens=self.tokens.finished() if self.ids_sent else None,
+            prompt_token_ids=self.prompt_ids,
+            usage=self.usage,
+            speculation=self.speculation,
+            chunks=tuple(self.chunks),
+            done=done,
+            error=self.error,
+            malformed=(*malformed, *self.odd),
+            irregular=tuple(self.irregular),
+            system_fingerprint=self.fingerprint,
+            model=self.model,
+            stop_reason=self.stop,
+            raw_text=raw_text,
+            finish_reasons=tuple(self.reasons),
+            after_finish=self.after_finish,
+        )
 
 
 def _checked(raw: dict[str, Any], number: int, odd: list[str]) -> WireChunk:
