@@ -7,61 +7,37 @@ times are the server's and not the client's; `benchmarks/client.py` measures its
 import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import aiohttp
 
-from replay.sending.url import server_root
+from replay.sending.connection import Connection
 from traces.json_bytes import encode_json
 from traces.wire.capture import Capture, CaptureKey, Event
 
 KEPT_HEADERS = frozenset({"content-type", "date", "retry-after", "server", "x-request-id"})
 """Response headers worth keeping; all others may carry secrets and are dropped."""
 
-CONNECT_TIMEOUT_S = 10.0
 CHAT = "/v1/chat/completions"
 
 
-class StreamClient:
-    """Sends requests to one server.
-
-    `base_url` is the server's root (``http://127.0.0.1:8000``, a trailing ``/v1`` is dropped).
-    `api_key` goes out as a bearer token and is kept nowhere.
-    """
+class StreamClient(Connection):
+    """Sends requests to one server."""
 
     def __init__(
         self, base_url: str, *, api_key: str = "", timeout_s: float = 600.0, connections: int = 64
     ) -> None:
-        self.base_url = server_root(base_url)
-        self._timeout = aiohttp.ClientTimeout(total=timeout_s, sock_connect=CONNECT_TIMEOUT_S)
-        self._headers = {"Accept-Encoding": "identity", "Content-Type": "application/json"}
-        if api_key:
-            self._headers["Authorization"] = f"Bearer {api_key}"
-        self._connections = connections
-        self._http: aiohttp.ClientSession | None = None
-
-    async def __aenter__(self) -> Self:
-        connector = aiohttp.TCPConnector(limit=self._connections)
-        self._http = aiohttp.ClientSession(
-            connector=connector, headers=self._headers, timeout=self._timeout
+        super().__init__(
+            base_url,
+            api_key=api_key,
+            timeout_s=timeout_s,
+            connections=connections,
+            headers={"Accept-Encoding": "identity", "Content-Type": "application/json"},
         )
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._http is not None:
-            await self._http.close()
-            self._http = None
 
     async def send(self, key: CaptureKey, request: Mapping[str, Any], route: str = CHAT) -> Capture:
         """One exchange. Network errors and time-outs do not raise: they are what was captured."""
-        if self._http is None:
-            raise RuntimeError("use the client inside `async with`")
+        http = self.http
         body = encode_json(request)
         reads: list[tuple[float, bytes]] = []
         status: int | None = None
@@ -72,7 +48,7 @@ class StreamClient:
         clock = time.perf_counter
         start = clock()
         try:
-            async with self._http.post(self.base_url + route, data=body) as response:
+            async with http.post(self.base_url + route, data=body) as response:
                 status = response.status
                 headers = _kept(response.headers)
                 async for read in response.content.iter_any():
@@ -101,9 +77,7 @@ class StreamClient:
         """An open answer, for callers that stop early or keep no capture. Network errors raise
         (aiohttp.ClientError, TimeoutError).
         """
-        if self._http is None:
-            raise RuntimeError("use the client inside `async with`")
-        async with self._http.post(self.base_url + route, data=encode_json(request)) as response:
+        async with self.http.post(self.base_url + route, data=encode_json(request)) as response:
             yield response
 
 

@@ -2,15 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import aiohttp
 import orjson
 from msgspec import Struct, ValidationError, convert
 
-from replay.sending.client import CONNECT_TIMEOUT_S
-from replay.sending.url import server_root
+from replay.sending.connection import Connection
 from traces.errors import ServerError
 from traces.json_bytes import encode_json
 from traces.wire.chunk import Count
@@ -22,7 +20,7 @@ TOKENIZED_FIELDS = ("messages", "tools", "chat_template_kwargs", "chat_template"
 """What of a chat request decides its prompt, and ``/tokenize`` accepts."""
 
 
-class Endpoint:
+class Endpoint(Connection):
     """One server, by its root URL. Raises ServerError where it cannot be reached.
 
     async with Endpoint("http://127.0.0.1:8000") as server:
@@ -32,24 +30,7 @@ class Endpoint:
     def __init__(
         self, base_url: str, *, api_key: str = "", timeout_s: float = ANSWER_TIMEOUT_S
     ) -> None:
-        self.base_url = server_root(base_url)
-        self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
-        self._timeout = aiohttp.ClientTimeout(total=timeout_s, sock_connect=CONNECT_TIMEOUT_S)
-        self._http: aiohttp.ClientSession | None = None
-
-    async def __aenter__(self) -> Self:
-        self._http = aiohttp.ClientSession(headers=self._headers, timeout=self._timeout)
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._http is not None:
-            await self._http.close()
-            self._http = None
+        super().__init__(base_url, api_key=api_key, timeout_s=timeout_s)
 
     async def get_json(self, route: str) -> Any | None:
         """The answer, or None for any status but 200 and for what is no JSON."""
@@ -77,12 +58,11 @@ class Endpoint:
         return Tokenized(told.tokens, told.max_model_len)
 
     async def _ask(self, method: str, route: str, body: bytes | None) -> tuple[int, bytes]:
-        if self._http is None:
-            raise RuntimeError("use the endpoint inside `async with`")
+        http = self.http
         headers = {"Content-Type": "application/json"} if body is not None else {}
         url = self.base_url + route
         try:
-            async with self._http.request(method, url, data=body, headers=headers) as answer:
+            async with http.request(method, url, data=body, headers=headers) as answer:
                 if answer.status in (401, 403):
                     raise ServerError(
                         f"{url} refuses access (status {answer.status})",

@@ -1,0 +1,55 @@
+"""One server over HTTP, open while its `async with` lasts."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Self
+
+import aiohttp
+
+from replay.sending.url import server_root
+
+CONNECT_TIMEOUT_S = 10.0
+
+
+class Connection:
+    """`base_url` is the server's root (``http://127.0.0.1:8000``, a trailing ``/v1`` is dropped).
+
+    `api_key` goes out as a bearer token and is kept nowhere else. `timeout_s` bounds one answer,
+    `headers` go with every request.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        api_key: str,
+        timeout_s: float,
+        connections: int = 100,
+        headers: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        self.base_url = server_root(base_url)
+        self._timeout = aiohttp.ClientTimeout(total=timeout_s, sock_connect=CONNECT_TIMEOUT_S)
+        self._headers = dict(headers)
+        if api_key:
+            self._headers["Authorization"] = f"Bearer {api_key}"
+        self._connections = connections
+        self._session: aiohttp.ClientSession | None = None
+
+    async def __aenter__(self) -> Self:
+        connector = aiohttp.TCPConnector(limit=self._connections)
+        self._session = aiohttp.ClientSession(
+            connector=connector, headers=self._headers, timeout=self._timeout
+        )
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    @property
+    def http(self) -> aiohttp.ClientSession:
+        """The open session. Raises RuntimeError outside the `async with`."""
+        if self._session is None:
+            raise RuntimeError(f"use the {type(self).__name__} inside `async with`")
+        return self._session
