@@ -53,16 +53,18 @@ def uses_vllm(file: str) -> bool:
     return "pytest.mark.vllm" in Path(file).read_text(encoding="utf-8")
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What was not run is said by name, with its reason: a checkout with its requirements leaves
+    out nothing but what needs a browser or a GPU that is not there."""
+    left_out = terminalreporter.stats.get("skipped", [])
+    if left_out:
+        terminalreporter.section("not run")
+    for report in left_out:
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
+        terminalreporter.write_line(f"{report.nodeid}: {str(reason).removeprefix('Skipped: ')}")
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     """The repository root."""
     return ROOT
-
-
-@pytest.fixture(scope="session")
-def shared() -> Path:
-    """The folder of real recorded sessions and fault cases that may lie beside the checkout."""
-    folder = ROOT.parent / "shared"
-    if not (folder / "cases").is_dir():
-        pytest.skip("the folder of recorded sessions and fault cases is not beside this checkout")
-    return folder

@@ -72,8 +72,6 @@ def test_the_matrix_is_dated_and_names_its_cases() -> None:
 
 def test_every_red_cell_of_the_committed_matrix_has_a_case(root: Path) -> None:
     page = root / "docs" / "parsers" / "vllm-0.32.md"
-    if not page.exists():
-        pytest.skip("make it: draftgate parsers --matrix … --cases docs/parsers/cases")
     rows = [line for line in page.read_text(encoding="utf-8").splitlines() if "| 🟥 |" in line]
     assert rows
     for row in rows:

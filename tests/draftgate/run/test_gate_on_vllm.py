@@ -17,6 +17,7 @@ from draftgate.run.gate import run_gate
 from draftgate.run.outcome import GateOutcome
 from draftgate.run.paths import open_paths
 from reports.store.store import Store
+from tests.support.sessions.at_hand import MADE_UP
 from traces.journal.exchange import PATHS
 from traces.journal.journal import JournalReader, JournalWriter
 
@@ -173,16 +174,15 @@ END_OF_REASONING = {"CONTENT_DIFF", "REASONING_DIFF", "SPLIT_VARIANT"}
 qwen3 parser shows of the second `</think>` depends on the cut (`docs/parsers`): a true finding."""
 
 
-def test_real_sessions_replay_through_the_same_path(
-    root: Path, pair: Pair, shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_sessions_of_other_tools_replay_through_the_same_path(
+    root: Path, pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Claude Code, SWE-agent and chat messages of other people: only the mechanics are asserted."""
+    """Claude Code, SWE-agent and request logs of other models: only the mechanics are asserted."""
     monkeypatch.chdir(root)
-    folder = shared / "sessions"
     files = [
-        folder / "claude-code" / "daaain-claude-code-log__representative_messages.jsonl",
-        folder / "swe-agent" / "SWE-agent-SWE-agent__function_calling_simple.traj",
-        folder / "litellm" / "BerriAI-litellm__standard_logging_payload_trimmed.json",
+        MADE_UP / "claude-code" / "blocks-in-rows.jsonl",
+        MADE_UP / "swe-agent" / "function-calls.traj",
+        MADE_UP / "request-log" / "rows.jsonl",
     ]
     found = gate(root, tmp_path, pair, sessions=[str(f) for f in files], max_tokens=24)
     assert found.counts["turns_replayed"] >= 5

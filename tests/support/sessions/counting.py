@@ -69,8 +69,10 @@ def openhands(rows: Rows) -> Counted:
 
 
 def openhands_sdk(rows: Rows) -> Counted:
-    actions = [row for row in rows if row.get("kind") == "ActionEvent"]
-    return len({row["llm_response_id"] for row in actions}), len(actions)
+    """Ids of responses, whether they act or speak; actions are calls."""
+    said = [row for row in rows if row.get("llm_response_id")]
+    calls = sum(row.get("kind") == "ActionEvent" for row in said)
+    return len({row["llm_response_id"] for row in said}), calls
 
 
 def atif(rows: Rows) -> Counted:
@@ -193,23 +195,26 @@ def data_set(rows: Rows) -> Counted:
 
 COUNTERS: dict[str, tuple[Callable[[Rows], Counted], tuple[str, ...]]] = {
     "claude-code": (claude_code, ("claude-code/*",)),
-    "codex": (codex, ("codex/jnarowski*",)),
+    "codex": (codex, ("codex/calls-and-counts*", "codex/jnarowski*")),
     "swe-agent": (swe_agent, ("swe-agent/*",)),
     "mini-swe-agent": (mini_swe_agent, ("mini-swe-agent/*",)),
-    "openhands": (openhands, ("openhands/*output.jsonl",)),
-    "openhands-sdk": (openhands_sdk, ("openhands/*sdk_events*",)),
+    "openhands": (openhands, ("openhands/pairs*", "openhands/*output.jsonl")),
+    "openhands-sdk": (openhands_sdk, ("openhands/*sdk*events*",)),
     "atif": (atif, ("atif/*",)),
-    "gemini-cli": (gemini, ("gemini-cli/j*",)),
-    "qwen-code": (qwen_code, ("other-agents/*qwen*",)),
-    "opencode": (opencode, ("opencode/*",)),
+    "gemini-cli": (gemini, ("gemini-cli/session.json", "gemini-cli/rows*", "gemini-cli/j*")),
+    "qwen-code": (qwen_code, ("qwen-code/*", "other-agents/*qwen*")),
+    "opencode": (opencode, ("opencode/stream*", "opencode/*.jsonl")),
     "cline": (cline, ("cline/*messages.json",)),
     "goose": (goose, ("goose/*",)),
     "pi": (pi, ("pi/*",)),
-    "copilot-cli": (copilot_cli, ("other-agents/*copilot*",)),
-    "kimi": (kimi, ("other-agents/*kimi*",)),
+    "copilot-cli": (copilot_cli, ("copilot-cli/*", "other-agents/*copilot*")),
+    "kimi": (kimi, ("kimi/*", "other-agents/*kimi*")),
     "request-log": (har, ("*/*.har",)),
-    "otel": (otel, ("otel/kubernetes*", "otel/pypi*")),
-    "adp": (adp, ("hf-datasets/*adp*",)),
-    "chat-messages": (data_set, ("hf-datasets/SWE-bench*", "hf-datasets/*.parquet")),
+    "otel": (otel, ("otel/genai-*s.json", "otel/open*", "otel/[sk]*", "otel/pypi*")),
+    "adp": (adp, ("adp/*", "hf-datasets/*adp*")),
+    "chat-messages": (
+        data_set,
+        ("chat-messages/[am]*", "hf-datasets/SWE-bench*", "hf-datasets/*.parquet"),
+    ),
 }
 """What counts a format, and the recorded files it counts."""

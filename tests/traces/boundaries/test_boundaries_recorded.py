@@ -1,16 +1,18 @@
-"""The labeller on everything recorded models answered in real sessions of every format."""
+"""The labeller on everything that models answered in the recordings of every format."""
 
 from collections import Counter
-from pathlib import Path
 
+from tests.support.sessions.at_hand import ROOT, recordings
 from traces.boundaries import Labeller, Span, label, label_arguments
 from traces.importing.importer import import_files
 
+SAMPLES = ROOT / "traces" / "samples"
 
-def test_every_recorded_answer_is_covered(shared: Path) -> None:
+
+def test_every_recorded_answer_is_covered() -> None:
     mix: Counter[str] = Counter()
     formats = set()
-    for file in import_files([str(shared / "sessions")]):
+    for file in import_files([*recordings("*/**/*"), SAMPLES]):
         for session in file.sessions:
             formats.add(file.format)
             for turn in session.turns:
@@ -29,12 +31,12 @@ def test_every_recorded_answer_is_covered(shared: Path) -> None:
     assert mix["tool.string"] < mix["code"]  # what strings hold is found
 
 
-def test_recorded_answers_stream_to_the_same_labels(shared: Path) -> None:
+def test_recorded_answers_stream_to_the_same_labels() -> None:
     def kinds(spans: list[Span]) -> list[tuple[str, str | None]]:
         return [(s.label, s.language) for s in spans for _ in range(s.start, s.end)]
 
     seen = 0
-    for file in import_files([str(shared / "sessions" / "mini-swe-agent")]):
+    for file in import_files([*recordings("mini-swe-agent/*"), SAMPLES]):
         for session in file.sessions:
             for turn in session.turns:
                 answer = session.output(turn)

@@ -7,6 +7,7 @@ from typing import Any
 import pyarrow.parquet
 import pytest
 
+from tests.support.sessions.at_hand import recordings
 from tests.support.sessions.counting import COUNTERS, chat_messages, claude_code, swe_agent
 from tests.support.spellings import SPELLINGS, conversations
 from traces.importing.importer import import_files
@@ -29,9 +30,9 @@ def objects(file: Path) -> list[Any]:
 
 
 @pytest.mark.parametrize("name", COUNTERS)
-def test_turns_and_calls(shared: Path, name: str) -> None:
+def test_turns_and_calls(name: str) -> None:
     count, patterns = COUNTERS[name]
-    files = [file for pattern in patterns for file in sorted((shared / "sessions").glob(pattern))]
+    files = recordings(*patterns)
     assert files
     for path in files:
         (file,) = import_files([path])

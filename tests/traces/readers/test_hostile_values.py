@@ -11,6 +11,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.support.sessions.at_hand import recordings
 from tests.support.sessions.invariants import check_file
 from tests.support.spellings import SPELLINGS, conversations
 from traces.importing.importer import ImportedFile, import_files
@@ -51,14 +52,13 @@ def parsed(data: bytes) -> list[Any] | None:
 
 
 @cache
-def samples(shared: Path | None) -> dict[str, list[Any]]:
-    """Made-up recordings of every format, and the smaller recorded ones."""
+def samples() -> dict[str, list[Any]]:
+    """Made-up conversations in every spelling, and the smaller recordings at hand."""
     found = {
         name: SPELLINGS[name].write(conversations(3, 1, 3)) for name in SPELLINGS.keys() - NO_JSON
     }
-    files = sorted((shared / "sessions").rglob("*")) if shared else []
-    for file in files:
-        if file.is_file() and file.stat().st_size < MAX_BYTES:
+    for file in recordings("*/**/*"):
+        if file.stat().st_size < MAX_BYTES:
             found[str(file)] = file.read_bytes()
     rows = {name: parsed(data) for name, data in sorted(found.items())}
     return {name: values for name, values in rows.items() if values}
@@ -72,11 +72,11 @@ def places(value: Any, before: Place = ()) -> Iterator[Place]:
 
 
 @cache
-def kinds_of_places(shared: Path | None, name: str) -> list[Place]:
+def kinds_of_places(name: str) -> list[Place]:
     """A place of each kind: those that differ in their numbers alone are one kind."""
     found = {
         tuple("*" if isinstance(step, int) else step for step in place): place
-        for row, value in enumerate(samples(shared)[name])
+        for row, value in enumerate(samples()[name])
         for place in places(value, (row,))
     }
     return list(found.values())
@@ -109,12 +109,10 @@ def check(rows: list[Any]) -> ImportedFile:
 
 @settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
-def test_any_value_anywhere(root: Path, data: st.DataObject) -> None:
-    beside = root.parent / "shared"
-    shared = beside if (beside / "cases").is_dir() else None
-    name = data.draw(st.sampled_from(list(samples(shared))))
-    place = data.draw(st.sampled_from(kinds_of_places(shared, name)))
-    rows = samples(shared)[name]
+def test_any_value_anywhere(data: st.DataObject) -> None:
+    name = data.draw(st.sampled_from(list(samples())))
+    place = data.draw(st.sampled_from(kinds_of_places(name)))
+    rows = samples()[name]
     file = check(put(rows, place, data.draw(st.sampled_from(ODD))))
     if len(rows) > 1 and file.format is not None and file.format != "otel":
         assert file.ledger.rows == len(rows)

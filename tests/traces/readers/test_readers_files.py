@@ -1,25 +1,28 @@
 """Every recorded file at hand: classified, counted, sound, and imported the same way twice."""
 
-import csv
 from pathlib import Path
 
 import msgspec
 import pytest
 
+from tests.support.sessions.at_hand import MADE_UP, counted, recordings, spelled
 from tests.support.sessions.invariants import check_file
+from tests.support.spellings import SPELLINGS
 from traces.importing.importer import ImportedFile, import_files
+from traces.readers.registry import READERS
 from traces.session.file import read_sessions, session_lines, write_sessions
 from traces.session.session import Session
 from traces.session.turn_size import TurnSizer, message_text
-
-COUNTS = Path(__file__).parent / "session_counts.tsv"
-"""Columns: file, format, sessions, turns, replayable, tool_calls, rows, checked. `checked` says
-against what a file was counted by hand or by an independent program."""
 
 
 def imported(path: Path) -> tuple[ImportedFile, list[Session]]:
     (file,) = import_files([path])
     return file, list(file.sessions)
+
+
+def sound() -> list[Path]:
+    """All but those in which something is wrong on purpose: they have tests of their own."""
+    return [p for p in recordings("*/**/*") if MADE_UP / "faults" not in p.parents]
 
 
 def check_sizes(sessions: list[Session]) -> None:
@@ -32,16 +35,10 @@ def check_sizes(sessions: list[Session]) -> None:
             assert prompt == tools + sum(len(message_text(m)) for m in session.prefix(turn))
 
 
-def rows() -> list[dict[str, str]]:
-    with COUNTS.open(newline="") as table:
-        return list(csv.DictReader(table, delimiter="\t"))
-
-
-@pytest.mark.parametrize("row", rows(), ids=lambda row: row["file"])
-def test_counts(shared: Path, row: dict[str, str]) -> None:
-    path = shared / "sessions" / row["file"]
-    if not path.exists():
-        pytest.skip("this recording is not at hand")
+@pytest.mark.parametrize(
+    ("path", "row"), counted(), ids=lambda value: value.name if isinstance(value, Path) else ""
+)
+def test_counts(path: Path, row: dict[str, str]) -> None:
     file, sessions = imported(path)
     check_file(file, sessions)
     check_sizes(sessions)
@@ -50,21 +47,28 @@ def test_counts(shared: Path, row: dict[str, str]) -> None:
         assert str(found[column]) == row[column], column
 
 
-def test_every_file_is_in_the_table(shared: Path) -> None:
-    known = {row["file"] for row in rows()}
-    folder = shared / "sessions"
-    present = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
-    assert present - known == {"SOURCES.tsv"}
+def test_every_file_is_counted() -> None:
+    known = {path for path, _ in counted()}
+    assert [file for file in sound() if file not in known] == []
 
 
-def test_every_file_is_classified(shared: Path) -> None:
-    files = list(import_files([shared / "sessions"]))
-    assert [Path(file.file).name for file in files if file.format is None] == ["SOURCES.tsv"]
+def test_every_file_is_classified() -> None:
+    assert [file.file for file in import_files(sound()) if file.format is None] == []
 
 
-def test_import_is_deterministic_and_idempotent(shared: Path, tmp_path: Path) -> None:
+def test_every_format_has_a_made_up_recording(tmp_path: Path) -> None:
+    """In a file, or in a spelling: databases and packed columns are written when needed."""
+    written = []
+    for name in SPELLINGS:
+        written.append(tmp_path / name)
+        written[-1].write_bytes(spelled(name))
+    files = import_files([*written, MADE_UP])
+    assert {reader.format for reader in READERS} - {file.format for file in files} == set()
+
+
+def test_import_is_deterministic_and_idempotent(tmp_path: Path) -> None:
     def everything() -> list[Session]:
-        files = import_files([shared / "sessions"])
+        files = import_files(sound())
         return [session for file in files for session in file.sessions]
 
     first, second = everything(), everything()

@@ -2,7 +2,6 @@
 
 import random
 import tempfile
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.support.sessions.at_hand import recordings, spelled
 from tests.support.sessions.damage import damaged
 from tests.support.sessions.invariants import check_file
 from tests.support.sessions.recordings import (
@@ -21,7 +21,7 @@ from tests.support.sessions.recordings import (
     result,
     use,
 )
-from tests.support.spellings import SPELLINGS, conversations
+from tests.support.spellings import SPELLINGS
 from traces.importing.importer import import_files
 from traces.session.session import Session
 
@@ -59,11 +59,6 @@ def check_damaged(data: bytes, seed: int) -> None:
             check_file(file, sessions)
 
 
-@cache
-def spelled(name: str) -> bytes:
-    return SPELLINGS[name].write(conversations(5, 1, 4))
-
-
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.sampled_from([CLAUDE, CODEX]), seed=st.integers(0, 2**32))
 def test_damaged_logs(data: bytes, seed: int) -> None:
@@ -78,9 +73,8 @@ def test_damage_to_every_format(name: str, seed: int) -> None:
 
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(seed=st.integers(0, 2**32))
-def test_damaged_files(shared: Path, seed: int) -> None:
-    files = sorted(path for path in (shared / "sessions").rglob("*") if path.is_file())
-    small = [path for path in files if path.stat().st_size < MAX_BYTES]
+def test_damaged_files(seed: int) -> None:
+    small = [path for path in recordings("*/**/*") if path.stat().st_size < MAX_BYTES]
     check_damaged(random.Random(seed).choice(small).read_bytes(), seed)
 
 
