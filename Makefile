@@ -3,7 +3,7 @@ VENV ?= .venv
 PY := $(VENV)/bin/python
 SOURCES := traces replay checks reports draftgate models evidence benchmarks tools tests
 
-.PHONY: install gate gate-quick gate-broken evidence test check fix models samples clean
+.PHONY: install gate gate-quick gate-broken evidence test test-random check fix models samples clean
 .DEFAULT_GOAL := gate
 
 # The environment is made once, by pip alone, and reused until pyproject.toml changes.
@@ -29,8 +29,13 @@ evidence: install
 	$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[evidence]'
 	$(PY) -m evidence.natural_noise
 
+# The same every time: examples are drawn from fixed seeds (CI=1). `test-random` draws new ones, and
+# runs the tests in an order of its own, which it prints; no test may hang on another.
 test: install
-	$(PY) -m pytest -n 2 --no-loadscope-reorder
+	CI=1 $(PY) -m pytest -n 2 --no-loadscope-reorder
+
+test-random: install
+	$(PY) -m pytest -n 4 --random-order -m "not vllm"
 
 check: install
 	$(PY) -m ruff check $(SOURCES)

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
 
-# A shared machine may be slow at any moment, so no example has a deadline; continuous integration
-# draws the same examples each time, and people other ones.
+# A shared machine may be slow at any moment, so no example has a deadline; `make test` and
+# continuous integration draw the same examples each time (CI=1), `make test-random` other ones.
 settings.register_profile("people", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "people")

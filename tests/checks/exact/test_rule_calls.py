@@ -1,4 +1,4 @@
-"""Rules d, e, f and j: calls, their arguments, and the reason they end with."""
+"""Rules d, e, f and j of docs/case-rules.md: calls, their arguments, and how they end."""
 
 import pytest
 

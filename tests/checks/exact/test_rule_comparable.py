@@ -1,4 +1,4 @@
-"""Rules b and c: when texts are compared, and how formatted content compares."""
+"""Rules b and c of docs/case-rules.md: which texts compare, and how formatted ones do."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Rule n (markup) and output after a stop string or EOS."""
+"""Rule n of docs/case-rules.md (markup), and output after a stop string or EOS."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Rules g, h, i, j and m for tokens, each with its near misses."""
+"""Rules g, h, i, j and m of docs/case-rules.md for tokens, each with its near misses."""
 
 import json
 import math

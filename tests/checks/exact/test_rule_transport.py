@@ -1,4 +1,4 @@
-"""Rule a (status, cut streams), and every Transport code with its near misses."""
+"""Rule a of docs/case-rules.md (status, cut streams), and every Transport code with near misses."""
 
 import math
 
