@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.sessions.faults import FAULTS, asked, codes, fault, prompt
 from tests.support.sessions.invariants import check_file
 from tests.support.sessions.recordings import (
     claude,
@@ -18,32 +19,8 @@ from tests.support.sessions.recordings import (
     codex_said,
     lines,
     read,
-    texts,
 )
-from traces.importing.importer import ImportedFile, import_files
-from traces.session.render import chat_request
-from traces.session.session import Session
-
-FAULTS = Path(__file__).parents[2] / "recordings" / "faults"
-
-
-def fault(name: str) -> tuple[ImportedFile, list[Session]]:
-    """The file of that name, imported."""
-    (file,) = import_files([FAULTS / name])
-    sessions = list(file.sessions)
-    check_file(file, sessions)
-    return file, sessions
-
-
-def prompt(session: Session, turn: int) -> list[str]:
-    """The prompt of a turn as roles and contents."""
-    return texts(chat_request(session, session.turns[turn])["messages"])
-
-
-def codes(file: ImportedFile) -> list[str]:
-    """The codes of the warnings."""
-    return [warning.code for warning in file.warnings]
-
+from traces.importing.importer import import_files
 
 SYSTEM_AND_TASK = ["system: You fix code.", "user: Fix the bug in calc.py"]
 
@@ -136,13 +113,6 @@ def test_a_model_that_repeats_itself_is_no_fault(tmp_path: Path) -> None:
     file, (session,) = read(tmp_path, lines({"messages": said}))
     assert [turn.fidelity for turn in session.turns] == ["exact"] * 3
     assert codes(file) == []
-
-
-def asked(session: Session, turn: int) -> list[tuple[str, str, Any]]:
-    """The calls of a turn's answer: id, name, arguments."""
-    output = session.output(session.turns[turn])
-    assert output is not None
-    return [(c.id, c.name, json.loads(c.arguments_json)) for c in output.tool_calls]
 
 
 def test_a_call_in_a_part_and_beside_the_content_is_one_call() -> None:

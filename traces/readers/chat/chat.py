@@ -37,6 +37,9 @@ RESULT_BLOCKS = frozenset(
         "web_search_tool_result",
     }
 )
+WRAPPERS = frozenset({"responseParts", "functionResponse"})
+"""Keys of a result that is wrapped as iFlow CLI keeps it."""
+
 REASONING_BLOCKS = frozenset({"thinking", "reasoning", "redacted_thinking"})
 
 
@@ -242,5 +245,16 @@ def _output_of(block: dict[str, Any]) -> Any:
     for key in ("content", "output", "result", "response", "text", "value"):
         if block.get(key) is not None:
             value = block[key]
+            if isinstance(value, dict) and (
+                "responseParts" in value or "functionResponse" in value
+            ):
+                value = _gemini_output(value)
             return dump(value) if isinstance(value, dict) and "type" not in value else value
     return None
+
+
+def _gemini_output(value: dict[str, Any]) -> Any:
+    """What a function gave back, in the form of Gemini."""
+    response = mapping(mapping(value.get("responseParts")) or value).get("functionResponse")
+    given = mapping(mapping(response).get("response"))
+    return given.get("output", given.get("error", given))

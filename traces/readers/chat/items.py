@@ -1,5 +1,7 @@
 """The neutral words in which a reader tells what a log holds, in the order it was logged."""
 
+from collections.abc import Iterable
+from itertools import takewhile
 from typing import Any
 
 import msgspec
@@ -11,6 +13,9 @@ from traces.session.message import Message, Origin, Role, make_message
 from traces.session.turn import Fidelity, ReasoningState, Restart, Sampling, Times, Usage
 
 Rows = tuple[int, ...]
+
+EMPTY = "response_empty"
+"""Why a response that holds nothing is not replayed."""
 
 
 class Said(msgspec.Struct, gc=False):
@@ -70,6 +75,11 @@ class Answer(msgspec.Struct, gc=False):
     toolset: str | None = None
     facts: dict[str, Any] = msgspec.field(default_factory=dict)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether the model gave nothing that can be seen: no text, no call, no reasoning."""
+        return not (self.parts or self.calls or self.reasoning)
+
     def message(self) -> Message:
         """The assistant message."""
         return make_message(
@@ -96,3 +106,15 @@ class Replaced(msgspec.Struct, gc=False):
 
 
 Item = Said | Result | Answer | Replaced
+
+
+def standing(transcript: Iterable[Item]) -> list[Said | Result | Answer]:
+    """What the model saw at the end of a transcript, with every replacement made."""
+    found: list[Said | Result | Answer] = []
+    for item in transcript:
+        if not isinstance(item, Replaced):
+            found.append(item)
+            continue
+        leading = takewhile(lambda said: isinstance(said, Said) and said.role == "system", found)
+        found = [*(leading if item.keep_system else ()), *standing(item.history)]
+    return found

@@ -1,7 +1,8 @@
 """Logs that hold one session, row after row, in the order things happened."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
 from traces.readers.chat.builder import SessionBuilder
@@ -49,6 +50,25 @@ class Log:
         add_thread(self.builder, self.transcript, fidelity=self.fidelity)
         if self.builder.turn_count:
             yield self.builder.build()
+
+
+def runs(
+    rows: Iterable[tuple[int, Any]], name_of: Callable[[dict[str, Any]], str]
+) -> Iterator[Iterator[tuple[int, Any]]]:
+    """The stretches of a log that several runs wrote into, each to be read to its end.
+
+    `name_of` a row is that of its run, empty if the row does not say: it belongs to the run so far.
+    """
+    current = ""
+
+    def run(numbered: tuple[int, Any]) -> str:
+        nonlocal current
+        row = numbered[1]
+        current = (name_of(row) if isinstance(row, dict) else "") or current
+        return current
+
+    for _, stretch in groupby(rows, run):
+        yield stretch
 
 
 def entries(intake: Intake, values: Iterable[Any]) -> Iterator[tuple[int, Any]]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from traces.readers.chat.builder import SessionBuilder
-from traces.readers.chat.items import Answer, Item, Replaced, Result, Said
+from traces.readers.chat.items import EMPTY, Answer, Item, Replaced, Result, Said
 from traces.readers.chat.results import Results
 from traces.readers.chat.thread import Thread
 from traces.session.turn import Fidelity, Restart
@@ -61,9 +61,15 @@ def add_answer(
     fidelity: Fidelity,
     restart: Restart = "rewritten",
 ) -> None:
-    """Add the turn of a response and move the thread behind it and its results."""
-    output = item.message()
+    """Add the turn of a response and move the thread behind it and its results.
+
+    An empty response, aborted before it said anything, is not replayed. Only where the prompts
+    themselves were logged do those that follow hold it.
+    """
+    output = None if item.is_empty and fidelity != "exact" else item.message()
     if item.target:
+        if item.is_empty:
+            item.skip_reason = item.skip_reason or EMPTY
         builder.turn(
             thread,
             item,
@@ -74,7 +80,7 @@ def add_answer(
             tool_wait_ms=_wait(item, given) if given else None,
         )
         builder.unanswered += given.count(None)
-    else:
+    elif output is not None:
         thread.mids.append(builder.add(output))
     thread.mids.extend(builder.add(result.message()) for result in given if result is not None)
 
@@ -87,7 +93,8 @@ def history_ids(builder: SessionBuilder, history: Sequence[Item]) -> list[str]:
         if isinstance(item, Said):
             mids.append(builder.add(item.message()))
         elif isinstance(item, Answer):
-            mids.append(builder.add(item.message()))
+            if not item.is_empty:
+                mids.append(builder.add(item.message()))
             given = [results.take(call.id) for call in item.calls]
             mids.extend(builder.add(r.message()) for r in given if r is not None)
         elif isinstance(item, Result) and results.is_orphan(item):

@@ -4,27 +4,41 @@
     {"version":1,"sessionId":"…","system_prompt":"…","messages":[…]}
 
 Results can be plain user text, ``[execute_command for '…'] Result:`` and a block that follows; they
-are given to the calls before them by position.
+are given to the calls before them, by name and position. What Cline took out of a prompt that grew
+too long is told by ``ui_messages.json`` in the same folder, which is looked at if it is there.
 """
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, ClassVar
 
 from traces.readers.chat.builder import SessionBuilder
 from traces.readers.chat.content import content_parts
-from traces.readers.chat.items import Answer, Item, Result, Said
+from traces.readers.chat.items import Answer, Item, Replaced, Result, Said
 from traces.readers.chat.log import Log, entries
 from traces.readers.chat.shapes import integer, items, mapping, mappings, text, text_or_none
+from traces.readers.files.json_text import embedded
 from traces.readers.files.sample import Sample
 from traces.readers.intake import Intake
 from traces.session.message import Text
 from traces.session.session import Session
 from traces.session.turn import Usage
 
-RESULT_HEAD = re.compile(r"^\[(\w+)(?: for [^\n]*)?\] Result:")
-EXTRA_KEYS = frozenset({"ts", "modelInfo", "metrics", "conversationHistoryDeletedRange"})
+RESULT_HEAD = re.compile(r"^\[(\w+)(?: for .*?)?\] Result:", re.DOTALL)
+"""What was asked for can have several lines."""
+
 HARNESS = re.compile(r"^\s*(?:<environment_details>|\[TASK RESUMPTION\])")
+
+
+DELETED = "conversationHistoryDeletedRange"
+SHOWN = "ui_messages.json"
+
+Range = tuple[int, int]
+"""First and last message of a range, counted from 0."""
+
+
+EXTRA_KEYS = frozenset({"ts", "modelInfo", "metrics", DELETED})
 
 
 class Cline:
@@ -55,6 +69,7 @@ class Cline:
         log.builder.session_id = text_or_none(outer.get("sessionId"))
         version = integer(outer.get("version"))
         log.builder.format_version = None if version is None else str(version)
+        log.deletions = _deletions(intake.source.path.with_name(SHOWN))
         prompt = text(outer.get("system_prompt"))
         if prompt:
             log.transcript.append(Said("system", content_parts(prompt, intake.blobs), "harness"))
@@ -65,7 +80,10 @@ class Cline:
 class _ClineLog(Log):
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._waiting: list[str] = []
+        self._waiting: dict[str, str] = {}
+        self._said: list[tuple[int, Item]] = []
+        self._deleted: Range | None = None
+        self.deletions: list[tuple[int, Range]] = []
 
     def take(self, number: int, row: dict[str, Any]) -> str | None:
         content = row.get("content")
@@ -75,16 +93,32 @@ class _ClineLog(Log):
         for item in self.chat.message(row, (number,)):
             if isinstance(item, Answer):
                 self._settle(item, row)
-                self._waiting = [call.id for call in item.calls]
+                self._waiting = {call.id: call.name for call in item.calls}
                 found.append(item)
             elif isinstance(item, Said) and item.role == "user":
                 found += self._split(item)
             else:
                 found.append(item)
-                if isinstance(item, Result) and item.call_id in self._waiting:
-                    self._waiting.remove(item.call_id)
+                if isinstance(item, Result):
+                    self._waiting.pop(item.call_id, None)
+        if found and isinstance(found[0], Answer):
+            self._delete(number - 1, row)
+        self._said += [(number - 1, item) for item in found]
         self.transcript += found
         return None if found else "no_message"
+
+    def _delete(self, place: int, row: dict[str, Any]) -> None:
+        """Take out of the prompt what was deleted when message `place` was asked for."""
+        known = [deleted for before, deleted in self.deletions if before < place]
+        deleted = _range(row.get(DELETED)) or (known[-1] if known else self._deleted)
+        if deleted is None or deleted == self._deleted:
+            return
+        self._deleted = deleted
+        first, last = deleted
+        kept = [item for place, item in self._said if not first <= place <= last]
+        asked = {call.id for item in kept if isinstance(item, Answer) for call in item.calls}
+        kept = [item for item in kept if not isinstance(item, Result) or item.call_id in asked]
+        self.transcript.append(Replaced(kept))
 
     def _settle(self, answer: Answer, row: dict[str, Any]) -> None:
         metrics = mapping(row.get("metrics"))
@@ -104,13 +138,17 @@ class _ClineLog(Log):
         rest = list(said.parts)
         while rest and self._waiting:
             head = rest[0]
-            if not isinstance(head, Text) or not RESULT_HEAD.match(head.text):
+            found_head = RESULT_HEAD.match(head.text) if isinstance(head, Text) else None
+            if not isinstance(head, Text) or found_head is None:
                 break
+            named = (name for name, tool in self._waiting.items() if tool == found_head.group(1))
+            call_id = next(named, None) or next(iter(self._waiting))
+            del self._waiting[call_id]
             body = [rest.pop(0)]
             inline = RESULT_HEAD.sub("", head.text).strip()
             if not inline and rest and not _is_harness(rest[0]):
                 body.append(rest.pop(0))
-            found.append(Result(self._waiting.pop(0), body, said.rows))
+            found.append(Result(call_id, body, said.rows))
         if rest or not found:
             origin = said.origin if not all(map(_is_harness, rest)) else "harness"
             found.append(Said("user", rest, origin, said.rows))
@@ -129,3 +167,21 @@ def _block(block: Any) -> Any:
 
 def _is_harness(part: Any) -> bool:
     return isinstance(part, Text) and bool(HARNESS.match(part.text))
+
+
+def _deletions(shown: Path) -> list[tuple[int, Range]]:
+    """The ranges in force, each with the number of the last message of the prompt it was cut from,
+    by what Cline showed."""
+    try:
+        rows = mappings(embedded(shown.read_bytes()))
+    except OSError:
+        return []
+    found = ((integer(r.get("conversationHistoryIndex")), _range(r.get(DELETED))) for r in rows)
+    return [(place, deleted) for place, deleted in found if place is not None and deleted]
+
+
+def _range(value: Any) -> Range | None:
+    numbers = [integer(entry) for entry in items(value)]
+    if len(numbers) != 2 or numbers[0] is None or numbers[1] is None:
+        return None
+    return numbers[0], numbers[1]

@@ -4,7 +4,8 @@
     {"type":"message","message":{"role":"assistant","content":[{"type":"toolCall",…}],…}}
 
 Version 3 is a tree by ``id`` and ``parentId``; the path to the last row is taken. A ``compaction``
-row replaces what is older than its ``firstKeptEntryId``.
+row replaces what is older than its ``firstKeptEntryId``, or, in version 1, than the row number
+``firstKeptEntryIndex``, counted from 0.
 """
 
 from collections.abc import Iterator
@@ -19,9 +20,12 @@ from traces.readers.files.sample import Sample
 from traces.readers.intake import Intake
 from traces.readers.reader import share
 from traces.session.session import Session
-from traces.session.turn import Times, Usage
+from traces.session.turn import Fidelity, Times, Usage
 
 FINISH = {"stop": "stop", "toolUse": "tool_calls", "length": "length"}
+INJECTED = {"branch_summary": "summary", "custom_message": "content"}
+"""Rows beside messages that reach the model as text of the user, and the key that holds it."""
+
 ROLES = frozenset({"user", "assistant", "toolResult", "bashExecution"})
 
 
@@ -78,10 +82,15 @@ def _path(rows: list[dict[str, Any]]) -> set[str] | None:
 class _PiLog(Log):
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._ids: list[tuple[str, Item]] = []
+        self._rows: dict[str, int] = {}
+        self._numbers: list[int] = []
+        self._said: list[tuple[int, Item]] = []
 
     def take(self, number: int, row: dict[str, Any]) -> str | None:
         kind = text(row.get("type"))
+        self._numbers.append(number)
+        if text(row.get("id")):
+            self._rows[row["id"]] = number
         if kind == "session":
             self.builder.session_id = text_or_none(row.get("id"))
             self.builder.cwd = text_or_none(row.get("cwd"))
@@ -91,11 +100,13 @@ class _PiLog(Log):
             return None
         if kind == "compaction":
             return self._compact(number, row)
-        if kind != "message":
+        if kind not in ("message", *INJECTED):
             return kind or "no_type"
         message = mapping(row.get("message"))
+        if kind in INJECTED:
+            message = {"role": "user", "content": row.get(INJECTED[kind])}
         items = self._message(number, message, text_or_none(row.get("timestamp")))
-        self._ids += [(text(row.get("id")), item) for item in items]
+        self._said += [(number, item) for item in items]
         self.transcript += items
         return None if items else "no_message"
 
@@ -127,12 +138,19 @@ class _PiLog(Log):
         return [answer]
 
     def _compact(self, number: int, row: dict[str, Any]) -> str | None:
-        first = text(row.get("firstKeptEntryId"))
-        places = [place for place, (entry, _) in enumerate(self._ids) if entry == first and first]
-        kept = [item for _, item in self._ids[places[0] :]] if places else []
+        """The summary, and what was said from the first entry on that was kept."""
+        named, index = row.get("firstKeptEntryId"), integer(row.get("firstKeptEntryIndex"))
+        first = self._rows.get(text(named))
+        if not named and index is not None and 0 <= index < len(self._numbers):
+            first = self._numbers[index]
+        lost = first is None and bool(named or index is not None)
+        if lost:
+            self.builder.warn("kept_entry_not_found", number)
+        kept = [item for place, item in self._said if first is not None and place >= first]
         parts = content_parts(text(row.get("summary")), self.builder.intake.blobs)
         summary = Said("user", parts, "summary", (number,))
-        self.transcript.append(Replaced([summary, *kept]))
+        fidelity: Fidelity = "lossy" if lost else "after_compaction"
+        self.transcript.append(Replaced([summary, *kept], fidelity=fidelity))
         return None
 
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from traces.readers.chat.content import content_parts
-from traces.readers.chat.items import Answer
+from traces.readers.chat.items import EMPTY, Answer
 from traces.readers.chat.repeated import PromptReader
 from traces.readers.files.bounded_lines import bounded_lines
 from traces.readers.files.sample import Sample
@@ -32,7 +32,6 @@ HEADER = re.compile(r"^(TO LLM|LLM RESPONSE)(?: \(\w+\))? \d{4}-\d\d-\d\dT\d\d:\
 WORDS = "TO LLM "
 RULE = "-------"
 ROLE = re.compile(r"^(SYSTEM|USER|ASSISTANT|FUNCTION|TOOL) ")
-EMPTY = "response_empty"
 
 
 class AiderLlm:

@@ -15,7 +15,7 @@ from traces.readers.chat.shapes import items, mapping, text, text_or_none
 from traces.readers.chat.tools import ObservedTools
 from traces.readers.files.sample import Sample
 from traces.readers.formats.claude.log import ClaudeLog
-from traces.readers.formats.claude.rows import ClaudeRow, read_row
+from traces.readers.formats.claude.rows import ClaudeRow, is_iflow, read_row
 from traces.readers.intake import Intake
 from traces.readers.reader import share
 from traces.session.session import Parent, Session
@@ -103,7 +103,8 @@ def _describe(
     """Learn facts about the session a row belongs to."""
     builder = builders.get(row.session)
     if builder is None:
-        builder = SessionBuilder(intake, tool="Claude Code", session_id=row.session)
+        tool = "iFlow CLI" if is_iflow(value) else "Claude Code"
+        builder = SessionBuilder(intake, tool=tool, session_id=row.session)
         builders[row.session] = builder
     agent = text(value.get("agentId"))
     if agent and row.session and builder.parent is None and not builder.started_at:

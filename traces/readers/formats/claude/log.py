@@ -3,12 +3,17 @@
 from typing import Any
 
 from traces.readers.chat.builder import SessionBuilder
-from traces.readers.chat.items import Answer, Result, Said
+from traces.readers.chat.items import EMPTY, Answer, Result, Said
 from traces.readers.chat.results import Results
 from traces.readers.formats.claude.rows import ClaudeRow, settle_answer
 from traces.readers.formats.claude.tree import Path, Tree
 from traces.session.message import Blob, Message, Note, Text
 from traces.session.turn import Fidelity
+
+SUMMARY_THREAD = "sidechain:acompact"
+"""The agent that sums up a conversation; its prompt is that conversation, which it does not log."""
+
+SUMMARY_PROMPT = "summary_prompt_not_recorded"
 
 Group = tuple[str | None, str, str]
 """Session, thread and id of a response."""
@@ -29,6 +34,8 @@ class ClaudeLog:
                 self.groups.setdefault(name, []).append(position)
                 self.group_of[position] = name
         self.cut = {row.session for row in rows if row.left_out}
+        self.kept: dict[int, list[int]] = {}
+        self._find_kept()
         self.answers = {name: self._joined(places) for name, places in self.groups.items()}
         said = [item for row in rows for item in row.items if isinstance(item, Result)]
         self.results = Results.of([*self.answers.values(), *said])
@@ -43,6 +50,17 @@ class ClaudeLog:
         joined = join_answers(parts)
         settle_answer(joined, rows)
         return joined
+
+    def _find_kept(self) -> None:
+        """Where rows that a compaction kept come again."""
+        for position, row in enumerate(self.rows):
+            if row.kept or row.stretch:
+                found = self.tree.kept(position)
+                if found is None:
+                    self.builders[row.session].warn("kept_message_not_found", row.number)
+                    self.cut.add(row.session)
+                else:
+                    self.kept[found[1]] = found[0]
 
     def message(self, group: Group) -> Message:
         """The message of a response."""
@@ -64,17 +82,21 @@ class ClaudeLog:
                 thread = f"sidechain:{self.rows[self.tree.root(first)].uuid or 'unnamed'}"
             path = paths.get((row.session, thread))
             if path is None:
-                path = Path(self.tree.parents, _Contributor(self, builder))
+                path = Path(self.tree, _Contributor(self, builder))
                 paths[row.session, thread] = path
             answer, given = self.answers[name], self.given[name]
+            if row.thread.startswith(SUMMARY_THREAD):
+                answer.skip_reason = SUMMARY_PROMPT
+            elif answer.is_empty:
+                answer.skip_reason = EMPTY
             place = builder.thread(thread)
             path.move(self.tree.parents[first], place)
             fidelity: Fidelity = "after_compaction" if path.compacted else "rebuilt"
             builder.turn(
                 place,
                 answer,
-                self.message(name),
-                fidelity="lossy" if row.session in self.cut else fidelity,
+                None if answer.is_empty else self.message(name),
+                fidelity="lossy" if row.session in self.cut or path.broken else fidelity,
                 restart="compaction" if path.compacted else "rewind",
                 outcomes=[None if result is None else result.outcome for result in given],
             )
@@ -103,25 +125,38 @@ class _Contributor:
         self.log, self.builder = log, builder
 
     def __call__(self, position: int, path: Path) -> list[str] | None:
-        row = self.log.rows[position]
-        if row.boundary:
+        if self.log.rows[position].boundary:
             return None
         group = self.log.group_of.get(position)
+        if group is not None and not path.enter_group(group):
+            return []
+        added = self._messages(position)
+        groups: set[Group] = set()
+        for kept in self.log.kept.get(position, ()):
+            group = self.log.group_of.get(kept)
+            if group is None or group not in groups:
+                added += self._messages(kept)
+            if group is not None:
+                groups.add(group)
+        return added
+
+    def _messages(self, position: int) -> list[str]:
+        """The messages of a row, or of the response that it is a part of."""
+        row = self.log.rows[position]
+        group = self.log.group_of.get(position)
         if group is not None:
-            if not path.enter_group(group):
-                return []
             given = [result for result in self.log.given[group] if result is not None]
-            answer = self.builder.add(self.log.message(group))
-            return [answer, *(self.builder.add(result.message()) for result in given)]
-        added = []
+            said = [] if self.log.answers[group].is_empty else [self.log.message(group)]
+            said += [result.message() for result in given]
+            return [self.builder.add(message) for message in said]
         if row.items:
             self.builder.intake.ledger.use(row.number)
-        for item in row.items:
-            if isinstance(item, Said) or (
-                isinstance(item, Result) and self.log.results.is_orphan(item)
-            ):
-                added.append(self.builder.add(item.message()))
-        return added
+        return [
+            self.builder.add(item.message())
+            for item in row.items
+            if isinstance(item, Said)
+            or (isinstance(item, Result) and self.log.results.is_orphan(item))
+        ]
 
 
 def join_answers(answers: list[Answer]) -> Answer:

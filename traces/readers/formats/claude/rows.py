@@ -14,7 +14,7 @@ from traces.readers.chat.chat import ChatReader
 from traces.readers.chat.content import content_parts
 from traces.readers.chat.items import Answer, Item, Result, Said
 from traces.readers.chat.payloads import Outcome
-from traces.readers.chat.shapes import integer, mapping, number, text, text_or_none
+from traces.readers.chat.shapes import integer, items, mapping, number, text, text_or_none
 from traces.readers.files.json_text import dump
 from traces.session.blobs import BlobStore
 from traces.session.message import Origin
@@ -41,7 +41,8 @@ class ClaudeRow(msgspec.Struct, gc=False):
     """A row, its place in the tree (`linked`: it has a parentUuid key), and its items, if any.
 
     Rows of one `group` are parts of one response; `message` is what the API said of it then.
-    `left_out` counts what of the row could not be read.
+    `left_out` counts what of the row could not be read. A compaction can keep rows, named by uuid
+    or as the first and last of a `stretch`; they stand behind the row `anchor` then.
     """
 
     number: int
@@ -56,7 +57,16 @@ class ClaudeRow(msgspec.Struct, gc=False):
     at: str | None = None
     effort: str | None = None
     boundary: bool = False
+    kept: Sequence[str] = ()
+    stretch: tuple[str, str] | None = None
+    anchor: str | None = None
     left_out: int = 0
+
+
+def is_iflow(row: dict[str, Any]) -> bool:
+    """Whether a row is one of iFlow CLI. It writes its sessions, which it never rewinds, in order;
+    its links leave rows out."""
+    return text(row.get("sessionId")).startswith("session-")
 
 
 def read_row(number: int, row: dict[str, Any], chat: ChatReader) -> tuple[ClaudeRow, str | None]:
@@ -74,6 +84,8 @@ def read_row(number: int, row: dict[str, Any], chat: ChatReader) -> tuple[Claude
         text_or_none(row["sessionId"] if "sessionId" in row else row.get("session_id")),
         thread,
     )
+    if is_iflow(row):
+        reduced.parent, reduced.linked = None, False
     kind = row.get("type")
     if kind == "assistant":
         return reduced, _read_answer(reduced, row, chat)
@@ -84,8 +96,18 @@ def read_row(number: int, row: dict[str, Any], chat: ChatReader) -> tuple[Claude
     if kind == "system":
         subtype = text(row.get("subtype")) or "message"
         reduced.boundary = subtype == "compact_boundary"
+        _read_kept(reduced, mapping(row.get("compactMetadata")))
         return reduced, None if reduced.boundary else f"system_{subtype}"
     return reduced, text(kind) or "no_type"
+
+
+def _read_kept(reduced: ClaudeRow, compaction: dict[str, Any]) -> None:
+    messages = mapping(compaction.get("preservedMessages"))
+    stretch = mapping(compaction.get("preservedSegment"))
+    reduced.kept = [name for name in items(messages.get("uuids")) if isinstance(name, str)]
+    first, last = text(stretch.get("headUuid")), text(stretch.get("tailUuid"))
+    reduced.stretch = (first, last) if first and last and not reduced.kept else None
+    reduced.anchor = text_or_none(messages.get("anchorUuid", stretch.get("anchorUuid")))
 
 
 def _content(message: dict[str, Any]) -> str | list[Any] | None:
@@ -112,13 +134,13 @@ def _read_user(reduced: ClaudeRow, row: dict[str, Any], chat: ChatReader) -> str
     content = _content(message)
     if content is None:
         return "no_content" if message else "no_message"
-    items = chat.said("user", content, (reduced.number,))
-    for item in items:
+    found = chat.said("user", content, (reduced.number,))
+    for item in found:
         if isinstance(item, Said):
             item.origin = _origin(item, row)
         elif isinstance(item, Result):
             _settle_result(item, row)
-    reduced.items = items
+    reduced.items = found
     return None
 
 

@@ -22,7 +22,7 @@ class Tree:
 
     rows: Sequence[ClaudeRow]
     parents: list[int | None] = field(default_factory=list)
-    broken: list[int] = field(default_factory=list)
+    broken: dict[int, None] = field(default_factory=dict)
     _roots: dict[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -42,7 +42,7 @@ class Tree:
                 earlier = [place for place in found if place < position]
                 parent = earlier[-1] if earlier else found[0] if found else before
                 if not found:
-                    self.broken.append(position)
+                    self.broken[position] = None
             elif row.linked and key in linked:
                 parent = None
             self.parents.append(parent)
@@ -60,12 +60,31 @@ class Tree:
                 if place in trail:
                     oldest = min(list(trail)[list(trail).index(place) :])
                     self.parents[oldest] = None
-                    self.broken.append(oldest)
+                    self.broken[oldest] = None
                     break
                 trail[place] = None
                 place = self.parents[place]
             for passed in trail:
                 done[passed] = True
+
+    def kept(self, boundary: int) -> tuple[list[int], int] | None:
+        """The rows that a compaction kept, and the row they then stand behind; None if one of them
+        is not there."""
+        row = self.rows[boundary]
+        names = {other.uuid: place for place, other in enumerate(self.rows) if place != boundary}
+        kept = [names.get(name) for name in row.kept]
+        if row.stretch is not None:
+            first, place = names.get(row.stretch[0]), names.get(row.stretch[1])
+            while place is not None and place != first:
+                kept.append(place)
+                place = self.parents[place]
+            kept = [place, *reversed(kept)]
+        found = [place for place in kept if place is not None]
+        behind = names.get(row.anchor, -1)
+        if behind < boundary:
+            children = (place for place, above in enumerate(self.parents) if above == boundary)
+            behind = next(children, -1)
+        return None if len(found) < len(kept) or behind < 0 else (found, behind)
 
     def root(self, position: int) -> int:
         """The first ancestor of a row."""
@@ -86,7 +105,7 @@ class Path:
     adds, or None where a compaction forgets everything before it.
     """
 
-    parents: Sequence[int | None]
+    tree: Tree
     contribute: Callable[[int, "Path"], list[str] | None]
     _entered: dict[Hashable, None] = field(default_factory=dict)
     _entries: list[Hashable] = field(default_factory=list)
@@ -94,6 +113,7 @@ class Path:
     _places: dict[int, int] = field(default_factory=dict)
     _ends: list[tuple[int, int, int]] = field(default_factory=list)
     _compactions: list[int] = field(default_factory=list)
+    _breaks: list[int] = field(default_factory=list)
     _mids: list[str] = field(default_factory=list)
 
     def move(self, target: int | None, thread: Thread) -> None:
@@ -106,7 +126,7 @@ class Path:
         place = target
         while place is not None and place not in self._places:
             new.append(place)
-            place = self.parents[place]
+            place = self.tree.parents[place]
         self._truncate(0 if place is None else self._places[place] + 1)
         size = min(size, len(self._mids))
         for row in reversed(new):
@@ -123,6 +143,11 @@ class Path:
         """Whether a compaction lies on the path."""
         return bool(self._compactions)
 
+    @property
+    def broken(self) -> bool:
+        """Whether a link that leads nowhere lies on the path, behind the last compaction."""
+        return bool(self._breaks) and self._breaks[-1] >= (self._compactions or [0])[-1]
+
     def enter_group(self, group: Hashable) -> bool:
         """Whether a response is new on this path; it then counts as entered."""
         if group in self._entered:
@@ -138,8 +163,9 @@ class Path:
         _, mids, entries = self._ends[-1] if self._ends else (0, 0, 0)
         for group in self._entries[entries:]:
             del self._entered[group]
-        while self._compactions and self._compactions[-1] >= size:
-            self._compactions.pop()
+        for marks in (self._compactions, self._breaks):
+            while marks and marks[-1] >= size:
+                marks.pop()
         del self._mids[mids:], self._entries[entries:]
 
     def _extend(self, row: int) -> None:
@@ -148,6 +174,8 @@ class Path:
         if added is None:
             start = len(self._mids)
             self._compactions.append(len(self._rows))
+        if row in self.tree.broken:
+            self._breaks.append(len(self._rows))
         self._mids.extend(added or ())
         self._places[row] = len(self._rows)
         self._rows.append(row)

@@ -8,13 +8,13 @@ Rows of type ``event_msg`` repeat the response items; only token counts are take
 user's text where no item holds it. Tool schemas are not logged, except those of ``dynamic_tools``.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from traces.readers.chat.builder import SessionBuilder
-from traces.readers.chat.content import content_parts
-from traces.readers.chat.items import Answer, Replaced, Said
+from traces.readers.chat.content import content_parts, joined
+from traces.readers.chat.items import Answer, Item, Replaced, Said, standing
 from traces.readers.chat.responses import CALL_TYPES, OUTPUT_TYPES, ResponsesReader
 from traces.readers.chat.shapes import integer, items, mapping, text, text_or_none
 from traces.readers.chat.tools import recorded_tools
@@ -29,6 +29,9 @@ ENVELOPES = frozenset(
     {"session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state"}
 )
 HIDDEN_SUMMARY = "compaction"
+KEPT_CHARACTERS = 80_000
+"""What Codex keeps of the user's messages beside a summary: 20,000 tokens of 4 characters."""
+
 NOT_IN_PROMPT = ("ghost_snapshot",)
 BARE_ITEMS = CALL_TYPES | OUTPUT_TYPES | {"message", "reasoning"}
 
@@ -158,6 +161,9 @@ class Rollout:
         kind = text(event.get("type")) or "unknown"
         if kind == "token_count" and isinstance(event.get("info"), dict):
             return self._token_count(event["info"])
+        if kind == "thread_rolled_back":
+            self._roll_back(number, integer(event.get("num_turns")) or 0)
+            return None
         if kind == "user_message" and text(event.get("message")):
             place = len(self.responses.transcript)
             self.user_events.append((place, number, event["message"]))
@@ -184,6 +190,24 @@ class Rollout:
         self.responses.close()
         return None
 
+    def _fidelity(self) -> Fidelity:
+        """That of the prompts as they stand."""
+        replaced = (i for i in reversed(self.responses.transcript) if isinstance(i, Replaced))
+        last = next(replaced, None)
+        return "rebuilt" if last is None else last.fidelity
+
+    def _roll_back(self, number: int, turns: int) -> None:
+        """The history ends before the last so many messages of the user, as Codex drops them."""
+        history = standing(self.responses.transcript)
+        asked = [n for n, item in enumerate(history) if _is_users(item)]
+        if not asked or turns < 1:
+            self.cut = self.cut or turns > 0
+            return
+        left: list[Item] = [*history[: asked[max(0, len(asked) - turns)]]]
+        replaced = Replaced(left, "rewind", keep_system=False, fidelity=self._fidelity())
+        self.responses.transcript.append(replaced)
+        self.responses.close()
+
     def _compacted(self, number: int, payload: dict[str, Any]) -> None:
         inner = ResponsesReader(self.responses.blobs)
         history = items(payload.get("replacement_history"))
@@ -192,6 +216,7 @@ class Rollout:
             if kind not in (HIDDEN_SUMMARY, *NOT_IN_PROMPT):
                 inner.add(item, (number,))
         if not inner.transcript:
+            inner.transcript += _last_of_users(standing(self.responses.transcript))
             parts = content_parts(text(payload.get("message")), self.responses.blobs)
             inner.said(Said("user", parts, "summary", (number,)))
         if inner.left_out:
@@ -215,3 +240,21 @@ class Rollout:
             if isinstance(item, Answer) and item.calls:
                 item.finish_reason = "tool_calls"
         add_thread(self.builder, transcript, fidelity="lossy" if self.cut else "rebuilt")
+
+
+def _is_users(item: Item) -> bool:
+    return isinstance(item, Said) and item.role == "user" and item.origin == "human"
+
+
+def _last_of_users(history: Iterable[Item]) -> list[Item]:
+    """What the user said, as a compaction without a replacement keeps it: the last of it, as far
+    as it fits."""
+    kept: list[Item] = []
+    room = KEPT_CHARACTERS
+    for item in reversed([item for item in history if _is_users(item)]):
+        assert isinstance(item, Said)
+        room -= len(joined(item.parts))
+        if room < 0:
+            break
+        kept.insert(0, item)
+    return kept

@@ -13,7 +13,7 @@ from traces.readers.chat.arguments import tool_call
 from traces.readers.chat.builder import SessionBuilder
 from traces.readers.chat.content import content_parts
 from traces.readers.chat.items import Answer, Item, Result, Said
-from traces.readers.chat.log import Log, entries
+from traces.readers.chat.log import Log, entries, runs
 from traces.readers.chat.shapes import items, mapping, mappings, text, text_or_none
 from traces.readers.files.sample import Sample
 from traces.readers.formats.gemini.content import ContentReader, gemini_usage, response_content
@@ -50,7 +50,7 @@ class Gemini:
         return share(sample, contents)
 
     def read(self, intake: Intake) -> Iterator[Session]:
-        """The session of the file."""
+        """The sessions of the file: one, or one for each run that was streamed into it."""
         builder = SessionBuilder(intake, tool="Gemini CLI")
         document = mapping(intake.source.document)
         if "messages" in document:
@@ -58,7 +58,8 @@ class Gemini:
             log.describe(document)
             yield from log.read(entries(intake, items(document["messages"])))
         elif _is_stream(intake.source.sample.objects):
-            yield from _StreamLog(builder).read(intake.source.rows())
+            for run in runs(intake.source.rows(), _run_of):
+                yield from _StreamLog(SessionBuilder(intake, tool="Gemini CLI")).read(run)
         elif any("parts" in row for row in intake.source.sample.objects):
             yield from _ContentLog(builder, fidelity="exact").read(intake.source.rows())
         else:
@@ -67,6 +68,10 @@ class Gemini:
 
 def _is_stream(rows: list[dict[str, Any]]) -> bool:
     return any(row.get("type") == "init" and "session_id" in row for row in rows[:5])
+
+
+def _run_of(row: dict[str, Any]) -> str:
+    return text(row.get("session_id")) if row.get("type") == "init" else ""
 
 
 def _latest(intake: Intake) -> Iterable[tuple[int, Any]]:

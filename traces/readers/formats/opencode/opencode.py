@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from traces.readers.chat.builder import SessionBuilder
-from traces.readers.chat.log import entries
+from traces.readers.chat.log import entries, runs
 from traces.readers.chat.shapes import items, mapping, text, text_or_none
 from traces.readers.files.database import Database
 from traces.readers.files.json_text import embedded
@@ -70,11 +70,17 @@ class Opencode:
             log = OpencodeLog(_builder(document, intake))
             yield from log.read(messages_of(intake.source.path, name, log))
             return
-        log = OpencodeLog(_builder(mapping(document.get("info")), intake))
         if "messages" in document:
+            log = OpencodeLog(_builder(mapping(document.get("info")), intake))
             yield from log.read(entries(intake, items(document["messages"])))
-        else:
-            yield from log.read(intake.source.rows())
+            return
+        for run in runs(intake.source.rows(), _session_of):
+            yield from OpencodeLog(_builder({}, intake)).read(run)
+
+
+def _session_of(row: dict[str, Any]) -> str:
+    named = row.get("sessionID", row.get("session_id"))
+    return text(named) or text(mapping(row.get("info")).get("sessionID"))
 
 
 def _builder(info: dict[str, Any], intake: Intake) -> SessionBuilder:

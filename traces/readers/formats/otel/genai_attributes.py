@@ -37,13 +37,27 @@ def chat_span(span: Span, prompts: PromptReader) -> ChatSpan | None:
         prompt = prompts.read(sent, span.row)
         chat = ChatReader(prompts.blobs)
         answers = [item for item in chat.items(came) if isinstance(item, Answer)]
-        answer = answers[0] if answers else None
+        answer = _one_answer(answers) if answers else None
         if answer is not None and came:
             answer.finish_reason = text(mapping(came[0]).get("finish_reason")) or None
         parameters = mapping(embedded(span.attributes.get("llm.invocation_parameters")))
         left_out = prompts.left_out + chat.left_out + span.missing
         return ChatSpan(prompt, answer, tools, parameters, left_out)
     return None
+
+
+def _one_answer(answers: list[Answer]) -> Answer:
+    """The first of several answers to choose from; items of one answer, each in a message of its
+    own, are joined: text or reasoning, and calls."""
+    first, *others = answers
+    if sum(bool(answer.parts) for answer in answers) > 1:
+        return first
+    for other in others:
+        first.parts += other.parts
+        first.calls += other.calls
+        first.reasoning = "\n".join(filter(None, (first.reasoning, other.reasoning)))
+        first.state = other.state if first.state == "none" else first.state
+    return first
 
 
 def _json_attributes(span: Span) -> tuple[Messages, Messages, Any]:
