@@ -11,6 +11,7 @@ from draftgate.cli import run
 from tests.support.paper.gate import K, paper_paths
 from tests.support.paper.server import Faults
 from tests.support.paper.sessions import write_sessions
+from tests.support.paper.spoiled import torn_arguments
 
 Capture = pytest.CaptureFixture[str]
 
@@ -74,11 +75,7 @@ def test_a_passing_gate(tmp_path: Path, sessions: Path, capsys: Capture) -> None
 
 
 def test_a_failing_gate_names_its_reasons(tmp_path: Path, sessions: Path, capsys: Capture) -> None:
-    def torn(stream, request):  # type: ignore[no-untyped-def]
-        for call in stream.calls:
-            call["arguments"] = call["arguments"][:-1]
-
-    with paper_paths(Faults(drafts=K, spoil=torn)) as (baseline, candidate):
+    with paper_paths(Faults(drafts=K, spoil=torn_arguments)) as (baseline, candidate):
         file = write_config(
             tmp_path, CONFIG, sessions=sessions, baseline=baseline.url, candidate=candidate.url
         )

@@ -14,14 +14,9 @@ from draftgate.run.gate import run_gate
 from tests.support.paper.gate import K, paper_config, paper_paths
 from tests.support.paper.server import Faults
 from tests.support.paper.sessions import write_sessions
-from tests.support.paper.stream import Stream
+from tests.support.paper.spoiled import torn_arguments
 
 PART = re.compile(r"(?:`([\w./-]+)`:\n\n)?```(\w+)\n(.*?)```", re.S)
-
-
-def torn(stream: Stream, request: dict[str, object]) -> None:
-    for call in stream.calls:
-        call["arguments"] = call["arguments"][:-1]
 
 
 def test_the_page_is_true(
@@ -32,7 +27,7 @@ def test_the_page_is_true(
     (home / "recordings").mkdir()
     for name, fault in (
         ("run", Faults(drafts=K)),
-        ("run-with-a-fault", Faults(drafts=K, spoil=torn)),
+        ("run-with-a-fault", Faults(drafts=K, spoil=torn_arguments)),
     ):
         place = pytester.mkdir(f"made-{name}")
         write_sessions(place / "sessions.jsonl", 3, 2)

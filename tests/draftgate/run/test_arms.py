@@ -18,10 +18,11 @@ from draftgate.run.outcome import GateOutcome
 from replay.sending.job import Job
 from reports.sql.query import answer
 from reports.store.store import Store
-from tests.support.paper.gate import K, paper_config, paper_paths
+from tests.support.paper.gate import K, paper_config, paper_paths, rows
 from tests.support.paper.model import Vocabulary
 from tests.support.paper.server import Faults, PaperServer
 from tests.support.paper.sessions import write_sessions
+from tests.support.paper.spoiled import torn_arguments, wrong_token
 from tests.support.paper.stream import Stream
 from traces.errors import ServerError
 from traces.journal.arm import Arm
@@ -69,12 +70,6 @@ def outcome(tmp_path_factory: pytest.TempPathFactory) -> GateOutcome:
     cold = {"name": "cold", "prefix_cache": False, "share": 0.5, "max_turns": 30}
     cold["repeat"] = False
     return gate_with(tmp_path_factory.mktemp("arms"), C8, cold, few=False)
-
-
-def rows(outcome: GateOutcome, sql: str) -> list[dict[str, Any]]:
-    assert outcome.store is not None
-    with Store.open(outcome.store) as store:
-        return store.rows(sql)
 
 
 def test_a_sound_pair_passes_with_its_arms(outcome: GateOutcome) -> None:
@@ -181,16 +176,6 @@ def only_in(arm: str, edit: Edit) -> Edit:
             edit(stream, request)
 
     return spoil
-
-
-def wrong_token(stream: Stream, request: Request) -> None:
-    law = stream.laws[2]
-    stream.ids[2], stream.texts[2] = min(law, key=lambda t: law[t]), "q"
-
-
-def torn_arguments(stream: Stream, request: Request) -> None:
-    for call in stream.calls:
-        call["arguments"] = call["arguments"][:-1]
 
 
 def test_a_token_fault_of_one_arm_fails_and_is_run_again_there(tmp_path: Path) -> None:

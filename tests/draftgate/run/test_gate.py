@@ -8,6 +8,7 @@ from reports.store.store import Store
 from tests.support.paper.gate import Gate, K
 from tests.support.paper.model import ALTERNATIVES
 from tests.support.paper.server import Faults
+from tests.support.paper.spoiled import torn_arguments, wrong_token
 from tests.support.paper.stream import Stream
 from traces.errors import StoreError
 
@@ -88,12 +89,6 @@ def spoil_some(*, share: int, edit: Any) -> Any:
     return spoil
 
 
-def wrong_token(stream: Stream, request: Request) -> None:
-    """Token 2 is one that both laws find unlikely, committed all the same."""
-    law = stream.laws[2]
-    stream.ids[2], stream.texts[2] = min(law, key=lambda t: law[t]), "q"
-
-
 def no_finish(stream: Stream, request: Request) -> None:
     stream.finish = None  # type: ignore[assignment]
     stream.done = False
@@ -102,11 +97,6 @@ def no_finish(stream: Stream, request: Request) -> None:
 def lost_call(stream: Stream, request: Request) -> None:
     if stream.calls:
         stream.calls, stream.content = [], stream.content
-
-
-def torn_arguments(stream: Stream, request: Request) -> None:
-    for call in stream.calls:
-        call["arguments"] = call["arguments"][:-1]
 
 
 def leaked_marker(stream: Stream, request: Request) -> None:

@@ -16,7 +16,7 @@ from draftgate.run.folder import RunFolder
 from draftgate.run.gate import run_gate
 from draftgate.run.outcome import GateOutcome
 from draftgate.run.paths import open_paths
-from reports.store.store import Store
+from tests.support.paper.gate import rows
 from tests.support.sessions.at_hand import MADE_UP
 from traces.journal.exchange import PATHS
 from traces.journal.journal import JournalReader, JournalWriter
@@ -64,12 +64,6 @@ def outcome(
         patch.chdir(root)
         folder = tmp_path_factory.mktemp("gate")
         yield gate(root, folder, pair, max_turns=TURNS)
-
-
-def rows(outcome: GateOutcome, sql: str) -> list[dict[str, Any]]:
-    assert outcome.store is not None
-    with Store.open(outcome.store) as store:
-        return store.rows(sql)
 
 
 def test_nothing_is_wrong_with_the_pair(outcome: GateOutcome) -> None:

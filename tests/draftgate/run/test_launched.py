@@ -12,8 +12,7 @@ from draftgate.progress import SilentReporter
 from draftgate.run.folder import RunFolder
 from draftgate.run.gate import run_gate
 from draftgate.run.outcome import GateOutcome
-from reports.store.store import Store
-from tests.support.paper.gate import LENIENT, STAND_IN, K
+from tests.support.paper.gate import LENIENT, STAND_IN, K, rows
 from tests.support.paper.sessions import write_sessions
 from traces.errors import ServerError
 from traces.journal.journal import JournalReader
@@ -58,12 +57,6 @@ def launch(
         "test",
     )
     return run_gate(config, SilentReporter())
-
-
-def rows(outcome: GateOutcome, sql: str) -> list[dict[str, Any]]:
-    assert outcome.store is not None
-    with Store.open(outcome.store) as store:
-        return store.rows(sql)
 
 
 @pytest.fixture(scope="module")

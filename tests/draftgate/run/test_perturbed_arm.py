@@ -14,7 +14,7 @@ from draftgate.run.offline import judge_journals
 from draftgate.run.outcome import GateOutcome
 from reports.sql.query import answer
 from reports.store.store import Store
-from tests.support.paper.gate import K, paper_config, paper_paths
+from tests.support.paper.gate import K, paper_config, paper_paths, rows
 from tests.support.paper.server import Faults
 from tests.support.paper.stream import Stream
 from traces.errors import ConfigError
@@ -41,12 +41,6 @@ def outcome(tmp_path_factory: pytest.TempPathFactory) -> GateOutcome:
         arms = (ArmSection(**DATED), ArmSection(**TOLD_BY_USER))
         config = paper_config(folder, servers).model_copy(update={"arms": arms})
         return run_gate(config, SilentReporter())
-
-
-def rows(outcome: GateOutcome, sql: str) -> list[dict[str, Any]]:
-    assert outcome.store is not None
-    with Store.open(outcome.store) as store:
-        return store.rows(sql)
 
 
 def test_a_drafter_that_does_not_know_the_template_fails_nothing_and_is_told(

@@ -8,6 +8,7 @@ from typing import Any
 from draftgate.config.config import Config
 from draftgate.config.file import parse_config
 from draftgate.run.outcome import GateOutcome
+from reports.store.store import Store
 from tests.support.paper.model import Vocabulary
 from tests.support.paper.server import Faults, PaperServer, served
 from tests.support.paper.sessions import write_sessions
@@ -57,3 +58,10 @@ def paper_config(folder: Path, servers: tuple[PaperServer, PaperServer], **polic
 
 
 Gate = Callable[..., GateOutcome]
+
+
+def rows(outcome: GateOutcome, sql: str) -> list[dict[str, Any]]:
+    """The rows of a query on the store that the gate wrote."""
+    assert outcome.store is not None
+    with Store.open(outcome.store) as store:
+        return store.rows(sql)
