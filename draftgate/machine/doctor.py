@@ -1,13 +1,11 @@
 """What a gate needs of this machine and this configuration, each as one check with its fix."""
 
-import http.client
+import asyncio
 import importlib.metadata
 import importlib.util
-import json
 import os
 import shutil
 import sys
-import urllib.request
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -17,8 +15,9 @@ from draftgate.config.config import Config, ServerSection
 from draftgate.machine.shadowing import FIX, ROOMS, shadows, sharers
 from draftgate.machine.vllm_import import import_vllm
 from replay.facts.model_list import ROUTE, models_of
-from replay.sending.url import server_root
+from replay.sending.endpoint import Endpoint
 from traces.errors import DraftgateError
+from traces.journal.path_facts import ModelFacts
 
 MIN_FREE_BYTES = 2 * 1024**3
 EXTRAS_OF_TORCH = (
@@ -146,15 +145,16 @@ def _model(model: str, key: str) -> Check:
 
 
 def _endpoint(name: str, url: str, key: str) -> Check:
+    async def models() -> tuple[ModelFacts, ...] | None:
+        async with Endpoint(url, api_key=key, timeout_s=5) as server:
+            return models_of(await server.get_json(ROUTE), url)
+
     try:
-        request = urllib.request.Request(server_root(url) + ROUTE)
-        if key:
-            request.add_header("Authorization", f"Bearer {key}")
-        with urllib.request.urlopen(request, timeout=5) as answer:
-            models = [model.id for model in models_of(json.load(answer), url) or ()]
+        found = asyncio.run(models())
     except DraftgateError as error:
         return Check(f"{name} {url}", "missing", str(error), error.fix)
-    except (OSError, ValueError, http.client.HTTPException) as error:
-        fix = "start it, or mend the URL or the key"
-        return Check(f"{name} {url}", "missing", f"no answer from /v1/models: {error}", fix)
-    return Check(f"{name} {url}", "ok", f"serves {', '.join(models) or 'nothing'}")
+    if found is None:
+        fix = "start it, or mend the URL"
+        return Check(f"{name} {url}", "missing", f"no answer from {ROUTE}", fix)
+    names = ", ".join(model.id for model in found)
+    return Check(f"{name} {url}", "ok", f"serves {names or 'nothing'}")
