@@ -10,12 +10,12 @@ import pytest
 
 from checks.run.pairs import LivePair
 from checks.splits.markup import FORMATS, CallToWrite
+from checks.vllm import cutter
 from checks.vllm.split_run import SplitRun
 from checks.vllm.splits import judge_split_invariance
 from draftgate.cli import run
 from draftgate.config.config import Config
 from draftgate.config.file import parse_config
-from draftgate.run import split_cutter
 from draftgate.run.conclusion import write_cases
 from draftgate.run.target import served_parsers
 from tests.support.parsed_stream import capture
@@ -130,7 +130,7 @@ def test_so_many_variant_outputs_are_enough() -> None:
 
 
 def test_the_budget_leaves_outputs_out_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(split_cutter, "BUDGET", 1)
+    monkeypatch.setattr(cutter, "BUDGET", 1)
     outputs = [capture(f"t{n}", calls("hermes", READ), ("hermes", None)) for n in range(3)]
     done = judge(*outputs, tool="hermes")
     assert (done.counts["split_cut"], done.counts["split_left_out"]) == (1, 2)

@@ -129,11 +129,6 @@ class SessionBuilder:
         """
         index = len(self._turns)
         turn_id = f"t{index:04d}"
-        why: Restart | None = None
-        if thread.last is None:
-            why = "copied" if restart == "copied" else "start"
-        elif thread.kept < thread.size:
-            why = restart
         skip_reason = answer.skip_reason
         if skip_reason is None and not thread.has_user(self._messages):
             skip_reason = NO_USER
@@ -153,7 +148,7 @@ class SessionBuilder:
             base=thread.last,
             keep=thread.kept,
             added=tuple(thread.mids[thread.kept :]),
-            restart=why,
+            restart=_restart_of(thread, restart),
             fidelity=fidelity,
             output=name,
             reasoning=answer.state,
@@ -236,3 +231,10 @@ class SessionBuilder:
             return System(name=name, provenance="missing")
         digest = hashlib.sha256(first.text.encode()).hexdigest()
         return System(sha256=digest, name=name, provenance="recorded")
+
+
+def _restart_of(thread: Thread, reason: Restart) -> Restart | None:
+    """Why a prompt does not continue the thread's last turn; `None` where it does."""
+    if thread.last is None:
+        return "copied" if reason == "copied" else "start"
+    return reason if thread.kept < thread.size else None
