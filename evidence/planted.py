@@ -17,23 +17,23 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from checks.acceptance.drafting import Drafting
 from checks.bounds import fired
 from checks.controls.duplicate import DUPLICATE
 from checks.controls.finish import FINISH
-from checks.controls.leak import leak_control
+from checks.controls.leak import Donor, leak_control
 from checks.controls.pair_control import PairControl
+from checks.controls.pairs import donors_of
 from checks.controls.tail import ARGUMENT_TAIL, TEXT_TAIL
-from checks.greedy.noise import HARD_FLOOR
 from checks.pair import Pair
+from checks.run.evidence import Answers, sessions_of
 from checks.run.exact import exact_checks
-from checks.run.pairs import main_pairs
-from checks.run.reading import read_exchange
-from checks.run.setup import with_block_size
+from checks.run.floor import RunMeasures, measure_session, read_session, run_floor
+from checks.run.session import pairs_of as run_pairs
 from draftgate.run.folder import RunFolder, read_evidence
 from draftgate.run.run_file import begun_config, read_facts, read_run
-from draftgate.run.target import served_parsers, server_facts
+from draftgate.run.target import run_facts
 from evidence.markdown import table
+from traces.journal.arm import MAIN
 
 SHARES = (0.1, 0.01, 0.001)
 WAITS = 400
@@ -57,15 +57,13 @@ def pairs_of(folder: Path) -> list[Pair]:
     begun = read_run(run)
     if begun is None:
         raise SystemExit(f"{folder}: no run began here; name the folder of one")
-    config, evidence, facts = begun_config(begun), read_evidence(run), read_facts(run)
-    drafting = Drafting.from_config(config.candidate.speculative_config)
-    family = served_parsers(config, facts)["candidate"].family
-    readings = {
-        turn: read_exchange(exchange, family, drafting, None)
-        for turn, exchange in evidence.of("candidate").items()
-    }
-    server = with_block_size(server_facts(config, facts), evidence)
-    live = main_pairs(evidence, readings, server, HARD_FLOOR)
+    config, servers = begun_config(begun), read_facts(run)
+    facts = run_facts(config, run.run, servers, ())
+    sessions = sessions_of(read_evidence(run), Answers(), facts)
+    read = [read_session(session, facts) for session in sessions]
+    measures = {one.session: measure_session(one, facts) for one in read}
+    floor = run_floor(RunMeasures(measures), facts)
+    live = [pair for one in read for pair in run_pairs(one, floor, facts)[MAIN]]
     return [one.pair for one in live]
 
 
@@ -121,12 +119,18 @@ def rows(controls: Sequence[PairControl], pairs: Sequence[Pair]) -> list[tuple[o
     return found
 
 
+def _donors(pairs: Sequence[Pair]) -> tuple[Donor, ...]:
+    streams = [(str(n), pair.candidate.stream) for n, pair in enumerate(pairs)]
+    named = [(name, stream) for name, stream in streams if stream is not None]
+    return tuple(donors_of(named, seed=0).values())
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("run", type=Path, help="folder of a finished run")
     pairs = pairs_of(parser.parse_args().run)
-    controls = (TEXT_TAIL, ARGUMENT_TAIL, FINISH, DUPLICATE, leak_control(pairs))
+    controls = (TEXT_TAIL, ARGUMENT_TAIL, FINISH, DUPLICATE, leak_control(_donors(pairs)))
     print(f"{len(pairs)} turns of {sum(len(p.candidate.tokens or ()) for p in pairs):,} tokens\n")
     print(table(HEAD, rows(controls, pairs)))
 

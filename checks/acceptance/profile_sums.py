@@ -108,11 +108,25 @@ class ProfileSums:
         """Every slice with the sums of its sessions, dimensions in their order."""
         order = {name: place for place, name in enumerate(DIMENSIONS)}
         for key in sorted(self._sums, key=lambda key: (order[key[0]], key[1])):
-            yield key, list(self._sums[key].values())
+            yield key, [sums for _, sums in sorted(self._sums[key].items())]
 
     def by_session(self) -> dict[Slice, dict[str, Sums]]:
         """Every slice with the sums of its sessions by name, dimensions in their order."""
-        return {key: self._sums[key] for key, _ in self.slices()}
+        return {key: dict(sorted(self._sums[key].items())) for key, _ in self.slices()}
+
+    def __add__(self, other: "ProfileSums") -> "ProfileSums":
+        """The sums of other sessions beside these. Raises ValueError where a session is in both,
+        or the longest draft is not the same."""
+        if self.k != other.k:
+            raise ValueError(f"sums of drafts of {self.k} and of {other.k} tokens")
+        whole = ProfileSums(self.k)
+        for part in (self, other):
+            for key, by_session in part._sums.items():
+                place = whole._sums.setdefault(key, {})
+                if place.keys() & by_session.keys():
+                    raise ValueError(f"sums of sessions that are known already: {key}")
+                place.update(by_session)
+        return whole
 
     def _at(self, key: Slice, session: str) -> Sums:
         by_session = self._sums.setdefault(key, {})

@@ -4,7 +4,7 @@ What a slot of the KV cache or of the sampler's batch does that is read by the w
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from checks import findings as codes
 from checks.controls.edit import span_of, write
@@ -19,14 +19,32 @@ LONGEST = 12
 """Most tokens of the leaked run; it grows until it has 16 characters."""
 
 
-def leak_control(pairs: Sequence[Pair]) -> PairControl:
-    """The control for these pairs: any of them may be the neighbour whose run leaks."""
-    donors = [pair.candidate.stream for pair in pairs if pair.candidate.stream is not None]
+MOST_TOKENS = 200
+"""So many tokens of a donor's output are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Donor:
+    """The first tokens of a turn's output, and the turn's name."""
+
+    name: str
+    tokens: tuple[Token, ...]
+
+
+def donor_of(name: str, response: Response) -> Donor:
+    """The donor that an output makes; tokens without their lists."""
+    kept = (response.tokens or ())[:MOST_TOKENS]
+    return Donor(name, tuple(Token(token.id, token.text, None) for token in kept))
+
+
+def leak_control(donors: Sequence[Donor]) -> PairControl:
+    """The control for a run with these donors: any may be the neighbor whose run leaks."""
 
     def plant(pair: Pair) -> Pair | None:
+        ids = (pair.candidate.ids or ())[:MOST_TOKENS]
         for donor in donors:
-            if donor is not pair.candidate.stream:
-                planted = plant_leak(pair, donor)
+            if tuple(token.id for token in donor.tokens) != ids:
+                planted = plant_leak(pair, donor.tokens)
                 if planted is not None:
                     return planted
         return None
@@ -40,13 +58,13 @@ def leak_control(pairs: Sequence[Pair]) -> PairControl:
     )
 
 
-def plant_leak(pair: Pair, donor: Response) -> Pair | None:
+def plant_leak(pair: Pair, donor: Sequence[Token]) -> Pair | None:
     """A run of `donor` in place of as many own tokens, from a place rounding cannot explain."""
     stream, theirs = pair.candidate.stream, pair.baseline.tokens
     if stream is None or stream.tokens is None or theirs is None:
         return None
     own = own_texts(pair)
-    for run in _runs(donor.tokens or ()):
+    for run in _runs(donor):
         text = "".join(token.text or "" for token in run)
         if any(text.strip() in mine for mine in own):
             continue
@@ -59,7 +77,7 @@ def plant_leak(pair: Pair, donor: Response) -> Pair | None:
                 continue
             tokens = (*stream.tokens[:start], *run, *stream.tokens[start + len(run) :])
             leaked = replace(write(stream, span, text), tokens=tokens, raw_text=None)
-            whole = joined_text(donor.tokens)
+            whole = joined_text(donor)
             return replace(
                 pair,
                 candidate=with_stream(pair.candidate, leaked),

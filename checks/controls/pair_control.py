@@ -1,9 +1,9 @@
 """A fault planted into one live pair, judged by the exact checks."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from checks.bounds import ControlResult, fired
+from checks.bounds import ControlResult, ControlState, fired
 from checks.findings import Finding, NotJudged
 from checks.pair import Pair, Side, side_of_response
 from traces.wire.response import Response
@@ -27,24 +27,47 @@ class PairControl:
     absent: str
 
 
-def judge_pair_control(control: PairControl, pairs: Sequence[Pair], judge: Judge) -> ControlResult:
-    """Plant it in the first suitable pair that fires no error code itself."""
-    suitable = [pair for pair in pairs if control.applies(pair)]
-    if not suitable:
-        return ControlResult(control.kind, control.code, "not_applicable", (), control.absent)
-    for pair in suitable:
-        planted = control.plant(pair)
-        if planted is None or fired(judge(pair)):
-            continue
-        seen = fired(judge(planted))
-        return ControlResult(
-            control.kind,
-            control.code,
-            "caught" if control.code in seen else "missed",
-            seen,
-            "planted in one turn",
+@dataclass(frozen=True, slots=True)
+class Planted:
+    """A fault planted in one of several pairs: whether any holds what it is about, and the first
+    clean one it could be planted in, with its `place` in an order that is drawn by seed."""
+
+    control: PairControl
+    applies: bool = False
+    place: str = ""
+    seen: tuple[str, ...] | None = None
+
+    def __add__(self, other: "Planted") -> "Planted":
+        first = min(
+            (one for one in (self, other) if one.seen is not None),
+            key=lambda one: one.place,
+            default=self,
         )
-    return ControlResult(control.kind, control.code, "no_data", (), "no clean turn to plant it in")
+        return replace(first, applies=self.applies or other.applies)
+
+    @property
+    def result(self) -> ControlResult:
+        """Whether it was caught."""
+        kind, code = self.control.kind, self.control.code
+        if not self.applies:
+            return ControlResult(kind, code, "not_applicable", (), self.control.absent)
+        if self.seen is None:
+            return ControlResult(kind, code, "no_data", (), "no clean turn to plant it in")
+        state: ControlState = "caught" if code in self.seen else "missed"
+        return ControlResult(kind, code, state, self.seen, "planted in one turn")
+
+
+def plant_in(
+    control: PairControl, pairs: Sequence[tuple[str, Pair, Sequence[str]]], judge: Judge
+) -> Planted:
+    """Plant it in the first suitable pair that fires no error code itself; `pairs` are (place in
+    the order, pair, the codes it fires)."""
+    suitable = [(place, pair, own) for place, pair, own in pairs if control.applies(pair)]
+    for place, pair, own in sorted(suitable, key=lambda one: one[0]):
+        planted = None if own else control.plant(pair)
+        if planted is not None:
+            return Planted(control, True, place, fired(judge(planted)))
+    return Planted(control, bool(suitable))
 
 
 def with_stream(side: Side, response: Response) -> Side:

@@ -20,18 +20,16 @@ FEWEST_TOKENS, MOST_TOKENS, CUTS = 4, 200, 50
 
 
 def judge_rechunk_control(
-    outputs: Sequence[Response], draft_tokens: int, seed: int
+    pieces: Sequence[str] | None, draft_tokens: int, seed: int
 ) -> ControlResult:
-    """Put the first long enough output between the toy's markers and cut it every way.
+    """Put an output, as `pieces_of` gives it, between the toy's markers and cut it every way.
 
     `draft_tokens` is k: random deltas have 1 to k + 1 tokens.
     """
-    found = (_pieces(response) for response in outputs)
-    pieces = next((texts for texts in found if len(texts) >= FEWEST_TOKENS), None)
     if pieces is None:
         few = f"no output has {FEWEST_TOKENS} tokens with a text of their own"
         return ControlResult(KIND, codes.SPLIT_VARIANT, "no_data", (), few)
-    marked = (OPEN, *pieces[:MOST_TOKENS], CLOSE)
+    marked = (OPEN, *pieces, CLOSE)
 
     def stream(cut: Cut) -> ParseResult:
         return toy_parse(marked, cut)
@@ -48,7 +46,9 @@ def judge_rechunk_control(
     )
 
 
-def _pieces(response: Response) -> tuple[str, ...]:
-    """Token texts, markers of the toy's own format left out."""
+def pieces_of(response: Response) -> tuple[str, ...] | None:
+    """The first token texts of an output, markers of the toy's own format left out; `None` where
+    they are too few."""
     texts = [text or "" for text in texts_of(response.tokens or ())]
-    return tuple(text for text in texts if text and OPEN not in text and CLOSE not in text)
+    kept = [text for text in texts if text and OPEN not in text and CLOSE not in text]
+    return tuple(kept[:MOST_TOKENS]) if len(kept) >= FEWEST_TOKENS else None

@@ -6,7 +6,8 @@ must fire. What follows a swapped token has another prefix now, so the baseline 
 
     plan = plan_hard_swap(turns, judgement)
     scores = {request.digest: score, ...}          # the caller asks the baseline: plan.to_score
-    result = judge_swap(plan, turns, scores, policy, seed)
+    planted = [planted_result(swap, scores, floor.noise) for swap in plan.swaps]
+    result = judge_swap(plan, planted, results, floor, policy, seed)
 """
 
 import math
@@ -20,10 +21,16 @@ from checks.bounds import ControlResult, ControlState
 from checks.controls.edit import vocabulary
 from checks.controls.swap_spots import Swap, spots, spread, swap_at
 from checks.greedy.bounds import ABSENT
-from checks.greedy.judge import GreedyJudgement, judge_greedy
+from checks.greedy.judge import (
+    GreedyFloor,
+    GreedyJudgement,
+    TurnResult,
+    conclude,
+    judge_one,
+)
 from checks.greedy.rate import EXCEEDANCE_SESSIONS, NOISE_RATIO, mover_limits
-from checks.greedy.rate_table import DEFAULT_DEFF, RateTable
-from checks.greedy.turn import GreedyTurn
+from checks.greedy.rate_table import DEFAULT_DEFF, NoiseByShape, RateTable
+from checks.greedy.turn import GreedyTurn, measure_turn
 from checks.policy import Policy
 from checks.tokens.regret import scored_of
 from traces.journal.score import Score, ScoreRequest
@@ -119,39 +126,42 @@ def _would_show(count: int, judgement: GreedyJudgement, policy: Policy) -> bool:
     return mover_limits(table, max(rate.deff, DEFAULT_DEFF), NOISE_RATIO)[0] > 0
 
 
+def planted_result(swap: Swap, scores: Mapping[str, Score], noise: NoiseByShape) -> TurnResult:
+    """The planted turn, measured and judged. `scores` is keyed by request digest."""
+    score = scores.get(swap.request.digest)
+    ids = swap.turn.candidate.token_ids or ()
+    known = None if score is None else scored_of(score, ids, swap.index)
+    turn = replace(swap.turn, scored_candidate=known)
+    return judge_one(turn, measure_turn(turn), noise)
+
+
 def judge_swap(
     plan: SwapPlan,
-    turns: Sequence[GreedyTurn],
-    scores: Mapping[str, Score],
+    planted: Sequence[TurnResult],
+    results: Sequence[TurnResult],
+    floor: GreedyFloor,
     policy: Policy,
     seed: int,
 ) -> ControlResult:
-    """Judge the whole run again with the swaps in it. `scores` is keyed by request digest."""
+    """Judge the whole run again, with the planted turns in place of the run's own."""
     if not plan.swaps:
         state: ControlState = "no_data" if plan.applicable else "not_applicable"
         return ControlResult(plan.kind, plan.expected, state, (), plan.problem)
-    planted = {(swap.turn.session, swap.turn.turn): swap for swap in plan.swaps}
-    copies = [
-        _scored(planted[key], scores) if (key := (turn.session, turn.turn)) in planted else turn
-        for turn in turns
-    ]
-    judgement = judge_greedy(copies, policy, seed)
+    copies = {_place(one): one for one in results} | {_place(one): one for one in planted}
+    judgement = conclude(list(copies.values()), floor, policy, seed)
     errors = {f.code for f in judgement.findings if f.severity == codes.ERROR}
     caught = plan.expected in errors
     if plan.expected == codes.GREEDY_DIVERGENCE:
         seen = {(turn.session, turn.turn): turn.hard for turn in judgement.turns}
-        caught = caught and all(swap.index in seen[key] for key, swap in planted.items())
+        caught = caught and all(swap.index in seen[swap.place] for swap in plan.swaps)
     return ControlResult(
         plan.kind,
         plan.expected,
         "caught" if caught else "missed",
         tuple(sorted(errors)),
-        f"{len(planted)} tokens swapped in {len({session for session, _ in planted})} sessions",
+        f"{len(plan.swaps)} tokens swapped in {len({s.place[0] for s in plan.swaps})} sessions",
     )
 
 
-def _scored(swap: Swap, scores: Mapping[str, Score]) -> GreedyTurn:
-    score = scores.get(swap.request.digest)
-    ids = swap.turn.candidate.token_ids or ()
-    known = None if score is None else scored_of(score, ids, swap.index)
-    return replace(swap.turn, scored_candidate=known)
+def _place(one: TurnResult) -> tuple[str, str]:
+    return one.regrets.session, one.regrets.turn

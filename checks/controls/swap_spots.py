@@ -28,6 +28,11 @@ class Swap:
     index: int
     request: ScoreRequest
 
+    @property
+    def place(self) -> tuple[str, str]:
+        """Session and turn."""
+        return self.turn.session, self.turn.turn
+
 
 def spots(
     turns: Sequence[GreedyTurn], judgement: GreedyJudgement, low: float, high: float

@@ -5,7 +5,7 @@ tempered law of that position.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,11 +13,11 @@ from checks import findings as codes
 from checks.bounds import ControlResult
 from checks.policy import Policy
 from checks.sampled.distribution import Floats, Ints, Law, TopLists, law_of
-from checks.sampled.judge import judge_sampled
+from checks.sampled.judge import judge_scored
 from checks.sampled.pit import pit_draws
 from checks.sampled.sampling import sampling_of
 from checks.sampled.surprisal import LEAST
-from checks.sampled.turn import SampledTurn, reason_not_judged
+from checks.sampled.turn import SampledTurn, ScoredTurn, reason_not_judged, score_turn
 
 KIND = "tokens redrawn at temperature 1.1"
 FACTOR = 1.1
@@ -32,16 +32,15 @@ def tempered(law: Law) -> Floats:
     return np.asarray(raised / raised.sum(axis=1, keepdims=True))
 
 
-def expected_z(laws: Sequence[Law]) -> float:
-    """Z of the surprisal martingale that redrawn tokens are expected to give."""
-    shift = spread = 0.0
-    for law in laws:
-        probs, raised = law.probs[law.judged], tempered(law)[law.judged]
-        value = -np.log(np.maximum(probs, LEAST))
-        mean = (probs * value).sum(axis=1)
-        shift += float((raised * value).sum() - mean.sum())
-        spread += float((probs * value**2).sum() - (mean**2).sum())
-    return shift / spread**0.5 if spread > 0 else 0.0
+def shift_of(law: Law) -> tuple[float, float]:
+    """(mean, variance) that redrawing adds to the surprisal of an output's judged positions."""
+    probs, raised = law.probs[law.judged], tempered(law)[law.judged]
+    value = -np.log(np.maximum(probs, LEAST))
+    mean = (probs * value).sum(axis=1)
+    return (
+        float((raised * value).sum() - mean.sum()),
+        float((probs * value**2).sum() - (mean**2).sum()),
+    )
 
 
 def redraw(lists: TopLists, law: Law, draws: Floats) -> TopLists:
@@ -53,28 +52,40 @@ def redraw(lists: TopLists, law: Law, draws: Floats) -> TopLists:
     return replace(lists, tokens=np.where(law.judged, tokens, lists.tokens))
 
 
-def judge_temperature_control(
-    turns: Sequence[SampledTurn], policy: Policy, seed: int
-) -> ControlResult:
-    """Redraw every judged turn of the candidate and judge the run again."""
+@dataclass(frozen=True, slots=True)
+class Redrawn:
+    """A sampled turn with the candidate's tokens drawn again: its statistics, what redrawing adds
+    to its surprisal, and how many tokens it has. Of a turn that is not judged nothing is known."""
+
+    turn: ScoredTurn
+    shift: float = 0.0
+    spread: float = 0.0
+    tokens: int = 0
+
+
+def redraw_turn(turn: SampledTurn, seed: int) -> Redrawn:
+    """Redraw every judged position of the candidate."""
+    lists = turn.candidate
+    if reason_not_judged(turn) is not None or lists is None:
+        return Redrawn(score_turn(turn, seed))
+    law = law_of(lists, sampling_of(turn.request))
+    draws = pit_draws(seed + 2, turn.session, turn.turn, len(lists))
+    planted = replace(turn, candidate=redraw(lists, law, draws), drafts=None)
+    return Redrawn(score_turn(planted, seed), *shift_of(law), len(lists))
+
+
+def judge_temperature_control(turns: Sequence[Redrawn], policy: Policy, seed: int) -> ControlResult:
+    """Judge the run again with every turn of the candidate redrawn."""
     expected = codes.SAMPLED_SHIFT
-    usable = [(t, t.candidate) for t in turns if reason_not_judged(t) is None and t.candidate]
     if not turns:
         return ControlResult(KIND, expected, "not_applicable", (), "no turn is sampled")
-    laws = [law_of(lists, sampling_of(turn.request)) for turn, lists in usable]
-    z = expected_z(laws)
+    turns = sorted(turns, key=lambda one: (one.turn.session, one.turn.turn))
+    spread = sum(one.spread for one in turns)
+    z = sum(one.shift for one in turns) / spread**0.5 if spread > 0 else 0.0
     if z < ENOUGH:
         few = f"expected Z is {z:.2f}, {ENOUGH:.0f} is wanted: too few sampled tokens"
         return ControlResult(KIND, expected, "no_data", (), few)
-    planted = [
-        replace(
-            turn,
-            candidate=redraw(lists, law, pit_draws(seed + 2, turn.session, turn.turn, len(lists))),
-            drafts=None,
-        )
-        for (turn, lists), law in zip(usable, laws, strict=True)
-    ]
-    judged = judge_sampled(planted, policy, seed)
+    judged = judge_scored([one.turn for one in turns if one.tokens], policy, seed)
     fired = tuple(sorted({finding.code for finding in judged.findings}))
-    detail = f"{sum(len(lists) for _, lists in usable)} tokens redrawn, expected Z {z:.1f}"
+    detail = f"{sum(one.tokens for one in turns)} tokens redrawn, expected Z {z:.1f}"
     return ControlResult(KIND, expected, "caught" if expected in fired else "missed", fired, detail)

@@ -1,6 +1,6 @@
 """The bounds of greedy equivalence, from what was measured."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from checks.bounds import Bound, State, not_applicable
 from checks.greedy.noise import HARD_CEILING, HARD_FACTOR
@@ -121,11 +121,10 @@ def _more(rate: RateJudgement, tokens: int) -> str:
     return f"about {more:,} more candidate tokens at these rates ({rate.growth:.2g} times this run)"
 
 
-def argmax_bound(wrong: Mapping[int, tuple[int, ...]], checked: int, tokens: int) -> Bound:
-    """Every greedy token is the best of the candidate's own list. `tokens` are those that should
-    carry a list of two or more, `checked` those that do.
+def argmax_bound(count: int, checked: int, tokens: int) -> Bound:
+    """Every greedy token is the best of the candidate's own list; `count` are not. `tokens` are
+    those that should carry a list of two or more, `checked` those that do.
     """
-    count = sum(len(indices) for indices in wrong.values())
     bare = tokens - checked
     message = f"{count} of {checked} candidate tokens are not the best of their own list"
     if bare:

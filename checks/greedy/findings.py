@@ -1,9 +1,8 @@
 """Findings of greedy equivalence: what a reader is shown, one per turn and code."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from checks import findings as codes
-from checks.bounds import Bound
 from checks.findings import Finding
 from checks.greedy.turn import GreedyTurn
 from checks.greedy.turn_judgement import TurnJudgement
@@ -11,31 +10,24 @@ from checks.tokens.fork import Fork
 from traces.wire.response import Token
 
 
-def findings_of(
-    turns: Sequence[GreedyTurn],
-    judged: Sequence[TurnJudgement],
-    rate: Bound,
-    wrong: Mapping[int, tuple[int, ...]],
-) -> Iterator[Finding]:
-    """Divergences, near ties and excused forks per turn, then the rate."""
-    for place, (turn, result) in enumerate(zip(turns, judged, strict=True)):
-        if result.hard:
-            yield _divergence(turn, result, result.hard, "")
-        elif result.noisy:
-            yield _divergence(turn, result, result.noisy, codes.WARNING)
-        elif result.fork is not None:
-            yield _fork(result, result.fork)
-        if turn.processing and place in wrong:
-            yield Finding(
-                codes.SAMPLER_NOT_ARGMAX,
-                f"{len(wrong[place])} tokens are not the best of the candidate's own list",
-                session=result.session,
-                turn=result.turn,
-                token=wrong[place][0],
-                detail={"tokens": list(wrong[place])},
-            )
-    if rate.state == "fail":
-        yield Finding(codes.REGRET_RATE, rate.message)
+def findings_of(turn: GreedyTurn, result: TurnJudgement, wrong: Sequence[int]) -> Iterator[Finding]:
+    """The divergence, near tie or excused fork of a turn; `wrong` are tokens that are not the best
+    of the candidate's own list."""
+    if result.hard:
+        yield _divergence(turn, result, result.hard, "")
+    elif result.noisy:
+        yield _divergence(turn, result, result.noisy, codes.WARNING)
+    elif result.fork is not None:
+        yield _fork(result, result.fork)
+    if turn.processing and wrong:
+        yield Finding(
+            codes.SAMPLER_NOT_ARGMAX,
+            f"{len(wrong)} tokens are not the best of the candidate's own list",
+            session=result.session,
+            turn=result.turn,
+            token=wrong[0],
+            detail={"tokens": list(wrong)},
+        )
 
 
 def _divergence(

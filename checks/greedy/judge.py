@@ -10,11 +10,11 @@ processed log probabilities can show. Where this judgement runs, pairs leave the
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from checks.bounds import Bound
-from checks.findings import Finding
+from checks.findings import REGRET_RATE, Finding
 from checks.greedy.bounds import (
     absent_bounds,
     argmax_bound,
@@ -27,12 +27,13 @@ from checks.greedy.bounds import (
 from checks.greedy.findings import findings_of
 from checks.greedy.noise import Noise
 from checks.greedy.rate import RateEstimate, judge_rate
-from checks.greedy.rate_table import calibrate, split_of
+from checks.greedy.rate_table import Halves, NoiseByShape, calibrate, split_of
 from checks.greedy.turn import GreedyTurn, TurnRegrets, measure_turn
 from checks.greedy.turn_judgement import TurnJudgement, judge_turn, regret_of
 from checks.policy import Policy
 from checks.stats.sign_flip import SignFlip
 from checks.tokens.argmax import checkable_places, not_argmax
+from traces.journal.exchange import turn_order
 from traces.wire.tokens import Tokens
 
 
@@ -77,6 +78,31 @@ class GreedyJudgement:
     tested: frozenset[str]
 
 
+@dataclass(frozen=True, slots=True)
+class GreedyFloor:
+    """The noise floor of an arm by shape, and which sessions calibrated it."""
+
+    noise: NoiseByShape
+    halves: Halves
+
+
+@dataclass(frozen=True, slots=True)
+class TurnResult:
+    """One turn judged against the floor: its regrets and what was concluded, and no capture.
+
+    `wrong` are output indices of tokens that are not the best of the candidate's own list, of
+    `checked` that carry one and `sent` that should.
+    """
+
+    regrets: TurnRegrets
+    judgement: TurnJudgement
+    findings: tuple[Finding, ...] = ()
+    suspects: tuple[Suspect, ...] = ()
+    wrong: tuple[int, ...] = ()
+    checked: int = 0
+    sent: int = 0
+
+
 def judge_greedy(
     turns: Sequence[GreedyTurn], policy: Policy, seed: int, beside: Sequence[GreedyTurn] = ()
 ) -> GreedyJudgement:
@@ -99,28 +125,70 @@ def judge_measured(
     beside: Sequence[TurnRegrets] = (),
 ) -> GreedyJudgement:
     """As `judge_greedy`, of turns whose regrets are known already (same order in both)."""
+    floor = floor_of(measured, policy, seed, beside)
+    results = [judge_one(t, m, floor.noise) for t, m in zip(turns, measured, strict=True)]
+    return conclude(results, floor, policy, seed)
+
+
+def floor_of(
+    measured: Sequence[TurnRegrets],
+    policy: Policy,
+    seed: int,
+    beside: Sequence[TurnRegrets] = (),
+) -> GreedyFloor:
+    """The noise floor that the turns of an arm are judged against."""
     halves = split_of([*beside, *measured], seed)
-    noise = calibrate([*beside, *measured], halves, policy)
-    judged = [judge_turn(t, m, noise) for t, m in zip(turns, measured, strict=True)]
-    rate = judge_rate(measured, noise, halves, policy, seed)
-    wrong, checked, listed = _argmax(turns)
+    return GreedyFloor(calibrate([*beside, *measured], halves, policy), halves)
+
+
+def judge_one(turn: GreedyTurn, measured: TurnRegrets, noise: NoiseByShape) -> TurnResult:
+    """Judge one turn; `measured` are its regrets."""
+    judged = judge_turn(turn, measured, noise)
+    wrong, checked, sent = _argmax(turn)
+    return TurnResult(
+        measured,
+        judged,
+        tuple(findings_of(turn, judged, wrong)),
+        tuple(_suspects(turn, measured, judged)),
+        wrong,
+        checked,
+        sent,
+    )
+
+
+def conclude(
+    results: Sequence[TurnResult], floor: GreedyFloor, policy: Policy, seed: int
+) -> GreedyJudgement:
+    """What all turns of an arm show together; any order of `results` gives the same."""
+    results = sorted(results, key=lambda one: turn_order((one.regrets.session, one.regrets.turn)))
+    measured, judged = [one.regrets for one in results], [one.judgement for one in results]
+    noise = floor.noise
+    rate = judge_rate(measured, noise, floor.halves, policy, seed)
+    of_rate = rate_bound(rate, policy)
     bounds = (
         hard_bound(judged, noise),
-        rate_bound(rate, policy),
-        argmax_bound(wrong, checked, listed),
+        of_rate,
+        argmax_bound(
+            sum(len(one.wrong) for one in results),
+            sum(one.checked for one in results),
+            sum(one.sent for one in results),
+        ),
         coverage_bound(judged),
         noise_bound(measured, noise),
         *enough_bounds([(t.session, t.turn) for t in judged if t.tokens], policy),
     )
+    findings = [finding for one in results for finding in one.findings]
+    if of_rate.state == "fail":
+        findings.append(Finding(REGRET_RATE, of_rate.message))
     return GreedyJudgement(
-        bounds=bounds if turns else absent_bounds(),
-        findings=tuple(findings_of(turns, judged, bounds[1], wrong)),
+        bounds=bounds if results else absent_bounds(),
+        findings=tuple(findings),
         turns=tuple(judged),
         noise=tuple(noise.values()),
         rate=rate.estimate,
         scaled_rate=rate.scaled,
         sign_flip=rate.sign_flip,
-        suspects=tuple(_suspects(turns, measured, judged)),
+        suspects=tuple(suspect for one in results for suspect in one.suspects),
         tokens=sum(turn.tokens for turn in judged),
         unscored=sum(turn.unscored for turn in judged),
         processed=sum(turn.processed for turn in judged),
@@ -131,27 +199,16 @@ def judge_measured(
     )
 
 
-def _argmax(turns: Sequence[GreedyTurn]) -> tuple[dict[int, tuple[int, ...]], int, int]:
-    """Turn position -> wrong output indices; tokens that were checked; tokens that were sent."""
-    wrong, checked, sent = {}, 0, 0
-    for place, turn in enumerate(turns):
-        if turn.processing and not turn.processed_logprobs:
-            continue
-        tokens = Tokens.of(turn.candidate.tokens or ())
-        sent += len(tokens)
-        checked += int(checkable_places(tokens).sum())
-        indices = not_argmax(turn.candidate)
-        if indices:
-            wrong[place] = indices
-    return wrong, checked, sent
+def _argmax(turn: GreedyTurn) -> tuple[tuple[int, ...], int, int]:
+    """Wrong output indices; tokens that were checked; tokens that were sent."""
+    if turn.processing and not turn.processed_logprobs:
+        return (), 0, 0
+    tokens = Tokens.of(turn.candidate.tokens or ())
+    checked = int(checkable_places(tokens).sum())
+    return tuple(not_argmax(turn.candidate)), checked, len(tokens)
 
 
-def _suspects(
-    turns: Sequence[GreedyTurn], measured: Sequence[TurnRegrets], judged: Sequence[TurnJudgement]
-) -> list[Suspect]:
-    return [
-        Suspect(turn.session, turn.turn, index, found[0])
-        for turn, regrets, result in zip(turns, measured, judged, strict=True)
-        for index in result.hard
-        if index not in turn.own_tokens and (found := regret_of(regrets, index)) is not None
-    ]
+def _suspects(turn: GreedyTurn, measured: TurnRegrets, judged: TurnJudgement) -> Iterator[Suspect]:
+    for index in judged.hard:
+        if index not in turn.own_tokens and (found := regret_of(measured, index)) is not None:
+            yield Suspect(turn.session, turn.turn, index, found[0])

@@ -18,10 +18,9 @@ from checks.acceptance.template_shift import Shift, compare_templates
 from checks.bounds import Bound
 from checks.findings import NO_DRAFTS, UNALIGNED, Finding, NotJudged, in_report_order
 from checks.policy import Policy
-from checks.run.evidence import RunFacts
-from checks.run.reading import Reading, readings_of
+from checks.run.reading import Reading
 from traces.journal.arm import Arm
-from traces.journal.exchange import Evidence, TurnId
+from traces.journal.exchange import TurnId
 
 NO_DRAFTS_LEAST = 100
 """So many drafts without one accepted token mean that the drafter does nothing."""
@@ -43,42 +42,61 @@ class Acceptance:
     bounds: tuple[Bound, ...]
 
 
-def judge_acceptance(
-    readings: Mapping[TurnId, Reading],
-    drafting: Drafting,
-    reference: Sequence[ProfileRow],
-    policy: Policy,
-    seed: int,
-) -> Acceptance:
-    """Profile of all aligned turns; unaligned ones are findings of severity info."""
-    sums = sums_of(readings, drafting.k or longest_draft(readings))
-    unaligned: list[Finding] = []
-    counters: list[Finding] = []
-    drafts = accepted = 0
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """What the candidate's captures of the main arm add up to: sums of the aligned turns, findings
+    about the others and about counters, drafts, and accepted tokens."""
+
+    sums: ProfileSums
+    findings: tuple[Finding, ...] = ()
+    drafts: int = 0
+    tokens: int = 0
+
+    def __add__(self, other: "Accepted") -> "Accepted":
+        return Accepted(
+            self.sums + other.sums,
+            self.findings + other.findings,
+            self.drafts + other.drafts,
+            self.tokens + other.tokens,
+        )
+
+
+def accepted_of(readings: Mapping[TurnId, Reading], k: int) -> Accepted:
+    """The sums of some turns; no draft is longer than `k`."""
+    found: list[Finding] = []
+    drafts = tokens = 0
     for turn, reading in readings.items():
+        speculation = reading.exchange.response.speculation
+        found += [finding.at(*turn) for finding in judge_speculation(speculation)]
         if isinstance(reading.steps, Unaligned):
             text = f"steps do not reconcile: {reading.steps.message}"
-            unaligned.append(Finding(UNALIGNED, text).at(*turn))
-        speculation = reading.exchange.response.speculation
-        counters += [finding.at(*turn) for finding in judge_speculation(speculation)]
+            found.append(Finding(UNALIGNED, text).at(*turn))
         if speculation is not None:
             drafts += len(speculation.drafted or ())
-            accepted += sum(speculation.accepted or ())
-    rows = tuple(profile_rows(sums))
+            tokens += sum(speculation.accepted or ())
+    return Accepted(sums_of(readings, k), tuple(found), drafts, tokens)
+
+
+def judge_acceptance(
+    accepted: Accepted, reference: Sequence[ProfileRow], policy: Policy, seed: int
+) -> Acceptance:
+    """Profile of all aligned turns; unaligned ones are findings of severity info."""
+    rows = tuple(profile_rows(accepted.sums))
     compared = compare_with_reference(rows, reference) if reference else []
     findings = [item for item in compared if isinstance(item, Finding)]
-    if drafts == 0:
+    if accepted.drafts == 0:
         findings.append(Finding(NO_DRAFTS, "the candidate drafted nothing in the whole run"))
-    elif accepted == 0 and drafts >= NO_DRAFTS_LEAST:
-        findings.append(Finding(NO_DRAFTS, f"none of {drafts} drafts was accepted"))
-    cells = tuple(profile(sums, seed=seed))
+    elif accepted.tokens == 0 and accepted.drafts >= NO_DRAFTS_LEAST:
+        text = f"none of {accepted.drafts} drafts was accepted"
+        findings.append(Finding(NO_DRAFTS, text))
+    cells = tuple(profile(accepted.sums, seed=seed))
     return Acceptance(
-        sums=sums,
+        sums=accepted.sums,
         cells=cells,
         rows=rows,
-        findings=tuple(in_report_order([*findings, *counters, *unaligned])),
+        findings=tuple(in_report_order([*findings, *accepted.findings])),
         not_judged=tuple(item for item in compared if isinstance(item, NotJudged)),
-        drafts=drafts,
+        drafts=accepted.drafts,
         bounds=()
         if policy.acceptance_floor is None
         else (floor_bound(cells, policy.acceptance_floor),),
@@ -109,22 +127,11 @@ def sums_of(readings: Mapping[TurnId, Reading], k: int) -> ProfileSums:
     return sums
 
 
-def longest_draft(readings: Mapping[TurnId, Reading]) -> int:
-    """Most tokens one step drafted; 1 where none did."""
-    lengths = [
-        max(reading.exchange.response.speculation.drafted or (0,))
-        for reading in readings.values()
-        if reading.exchange.response.speculation is not None
-    ]
-    return max(lengths, default=1) or 1
-
-
 @dataclass(frozen=True, slots=True)
 class PerturbedArm:
-    """One of them: its captures read closely, and how acceptance shifts in every slice."""
+    """One of them, and how acceptance shifts in every slice."""
 
     arm: Arm
-    readings: Mapping[TurnId, Reading]
     shifts: tuple[Shift, ...]
 
     @property
@@ -142,13 +149,19 @@ class PerturbedArm:
         ]
 
 
+def shared_sums(
+    main: Mapping[TurnId, Reading], changed: Mapping[TurnId, Reading], k: int
+) -> tuple[ProfileSums, ProfileSums]:
+    """Sums of the main arm and of one with other prompts, over the turns that both have."""
+    same = {turn: main[turn] for turn in changed if turn in main}
+    return sums_of(same, k), sums_of({turn: changed[turn] for turn in same}, k)
+
+
 def judge_perturbed(
-    evidence: Evidence, arm: Arm, facts: RunFacts, main: Mapping[TurnId, Reading]
+    arm: Arm, sums: Sequence[tuple[ProfileSums, ProfileSums]], k: int, seed: int
 ) -> PerturbedArm:
-    """`arm` against the same turns of the main arm, whose captures `main` holds, read."""
-    readings = readings_of(evidence, arm.name, facts)
-    same = {turn: main[turn] for turn in readings if turn in main}
-    k = facts.drafting.k or max(longest_draft(same), longest_draft(readings))
-    shared = {turn: readings[turn] for turn in same}
-    shifts = compare_templates(sums_of(same, k), sums_of(shared, k), seed=facts.seed)
-    return PerturbedArm(arm, readings, tuple(shifts))
+    """`arm` against the same turns of the main arm; `sums` are those of each session."""
+    before, after = ProfileSums(k), ProfileSums(k)
+    for main, changed in sums:
+        before, after = before + main, after + changed
+    return PerturbedArm(arm, tuple(compare_templates(before, after, seed=seed)))

@@ -1,4 +1,6 @@
-"""Were enough turns answered on both paths? What nobody answered was not judged, and is no pass.
+"""What the servers answered, and what they counted meanwhile.
+
+Were enough turns answered on both paths? What nobody answered was not judged, and is no pass.
 
     missing = turns without a whole answer on either path;  missing / turns <= MAX_UNANSWERED
 
@@ -6,14 +8,21 @@ A turn that both servers refuse alike (status 4xx) could never be replayed: it i
 a turn too long for the servers is.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 from checks.bounds import Bound
+from checks.findings import Finding
 from checks.run.evidence import RunFacts
-from traces.journal.arm import MAIN, PLAIN
-from traces.journal.exchange import Evidence, Exchange, TurnId
+from checks.run.exact import of_arm
+from checks.servers.server_counters import AnswerSums, judge_counters, other_traffic, sums
+from checks.servers.speed import saturation
+from traces.journal.arm import MAIN, PLAIN, Arm
+from traces.journal.exchange import PATHS, ArmKey, Evidence, Exchange, TurnId, turn_order
+from traces.journal.path_facts import PathFacts
+from traces.journal.server_sample import ServerSample
+from traces.journal.vllm_flags import parse_flags
 from traces.wire.response import Response
 
 ANSWERED = "answered_turns"
@@ -27,23 +36,23 @@ Answer = Literal["answered", "refused", "missing"]
 
 @dataclass(frozen=True, slots=True)
 class AnsweredTurn:
-    """A turn of one arm, and what each path made of it; `None`: no capture at all."""
+    """A turn of one arm, and whether both paths answered it in full, both refused it alike, or
+    something is missing."""
 
     arm: str
     session: str
     turn: str
-    baseline: Response | None
-    candidate: Response | None
+    answer: Answer
 
-    @property
-    def answer(self) -> Answer:
-        """Whether both answered in full, both refused alike, or something is missing."""
-        sides = (self.baseline, self.candidate)
-        if all(side is not None and _whole(side) for side in sides):
-            return "answered"
-        statuses = {None if side is None else side.status for side in sides}
-        (status, *others) = statuses
-        return "refused" if not others and status in range(400, 500) else "missing"
+
+def answer_of(baseline: Response | None, candidate: Response | None) -> Answer:
+    """What both paths made of a turn; `None`: no capture at all."""
+    sides = (baseline, candidate)
+    if all(side is not None and _whole(side) for side in sides):
+        return "answered"
+    statuses = {None if side is None else side.status for side in sides}
+    (status, *others) = statuses
+    return "refused" if not others and status in range(400, 500) else "missing"
 
 
 def _whole(response: Response) -> bool:
@@ -75,19 +84,98 @@ def answered_bound(turns: Sequence[AnsweredTurn]) -> Bound:
     )
 
 
-def answered_turns(evidence: Evidence, facts: RunFacts) -> list[AnsweredTurn]:
+def answered_turns(
+    captures: Evidence, planned: Iterable[TurnId], facts: RunFacts
+) -> Iterator[AnsweredTurn]:
     """Every turn that was to be sent, or that a path holds, in judged arms and the plain one."""
-    found = []
-    others: list[tuple[str, list[TurnId]]] = [(a.name, []) for a in facts.arms if a.paired]
-    for arm, planned in ((MAIN, list(facts.limits)), (PLAIN, []), *others):
-        candidate, baseline = evidence.of("candidate", arm), evidence.of("baseline", arm)
-        turns: dict[TurnId, None] = dict.fromkeys([*planned, *baseline, *candidate])
-        found += [
-            AnsweredTurn(arm, *turn, _response(baseline.get(turn)), _response(candidate.get(turn)))
-            for turn in turns
-        ]
-    return found
+    for arm in (MAIN, PLAIN, *(a.name for a in facts.judged_arms if not a.is_main)):
+        candidate, baseline = captures.of("candidate", arm), captures.of("baseline", arm)
+        for turn in sorted(
+            {*(planned if arm == MAIN else ()), *baseline, *candidate}, key=turn_order
+        ):
+            sides = (_response(baseline.get(turn)), _response(candidate.get(turn)))
+            yield AnsweredTurn(arm, *turn, answer_of(*sides))
 
 
 def _response(exchange: Exchange | None) -> Response | None:
     return None if exchange is None else exchange.response
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What the answers of one path in one arm hold: their sums, when each was sent and ended
+    (seconds since the epoch), and whether all came to their end at the first attempt."""
+
+    answers: AnswerSums = field(default_factory=AnswerSums)
+    spans: tuple[tuple[float, float], ...] = ()
+    clean: bool = True
+
+    def __add__(self, other: "Load") -> "Load":
+        return Load(
+            self.answers + other.answers, self.spans + other.spans, self.clean and other.clean
+        )
+
+    def whole(self, samples: Sequence[ServerSample]) -> bool:
+        """Whether all of it came whole, inside the time that was sampled."""
+        if not self.spans or not samples:
+            return False
+        first, last = min(sample.at for sample in samples), max(sample.at for sample in samples)
+        return (
+            self.clean
+            and first <= min(sent for sent, _ in self.spans)
+            and last >= max(ended for _, ended in self.spans)
+        )
+
+
+def load_of(exchanges: Collection[Exchange]) -> Load:
+    """The load that some exchanges make."""
+    return Load(
+        sums(exchange.response for exchange in exchanges),
+        tuple((exchange.sent_at, exchange.ended_at) for exchange in exchanges),
+        all(exchange.ended == "done" and not exchange.key.attempt for exchange in exchanges),
+    )
+
+
+UNCOUNTED = ("--data-parallel-size", "--api-server-count", "--disable-log-stats")
+"""With several engines or front ends the counters of one are not those of all; without stats there
+are none."""
+
+
+def counter_findings(loads: Mapping[ArmKey, Load], most: int, facts: RunFacts) -> list[Finding]:
+    """METRIC_SUM of every arm on launched servers that was taken in one go; `most` sessions were
+    replayed side by side."""
+    found = []
+    for (path, arm), samples in sorted(facts.samples.items()):
+        load = loads.get((path, arm), Load())
+        if _alone(facts.servers.get(path, ())) and load.whole(samples):
+            findings = judge_counters(path, arm, samples, load.answers, most)
+            found += [of_arm(arm, finding) for finding in findings]
+    return found
+
+
+def load_notes(
+    loads: Mapping[ArmKey, Load],
+    chunks: Sequence[tuple[int, int]],
+    facts: RunFacts,
+    arm: Arm,
+) -> list[str]:
+    """What a reader of an arm's times should know: other clients' traffic, a saturated client."""
+    notes = []
+    for path in PATHS:
+        load, samples = loads.get((path, arm.name), Load()), facts.samples.get((path, arm.name), ())
+        if not _launched(facts.servers.get(path, ())) and load.whole(samples):
+            notes.append(other_traffic(path, arm.name, samples, load.answers, arm.concurrency))
+    slow = saturation(chunks)
+    notes.append(None if slow is None else f"arm {arm.name}: {slow}")
+    return [note for note in notes if note is not None]
+
+
+def _launched(facts: Sequence[PathFacts]) -> bool:
+    return bool(facts) and all(server.command is not None for server in facts)
+
+
+def _alone(facts: Sequence[PathFacts]) -> bool:
+    """Launched, and with one engine that counts behind one front end."""
+    return _launched(facts) and not any(
+        flag in parse_flags(server.command or ()) for server in facts for flag in UNCOUNTED
+    )

@@ -9,29 +9,24 @@ does not apply, and says so. That too little of it could be judged, or none of i
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from checks.acceptance.counters import judge_speculation
 from checks.bounds import Bound
 from checks.findings import PREFIX_CACHE_LOST, SAMPLED_SHIFT, Finding
 from checks.greedy.bounds import ARGMAX, COVERAGE, HARD, RATE
-from checks.greedy.judge import GreedyJudgement
-from checks.greedy.noise import explained_regret
-from checks.request import is_greedy
-from checks.run.evidence import Gathered, JudgedTurns, RunFacts, ServerFacts
-from checks.run.exact import PairJudgements, judge_pairs, of_arm, with_policy
-from checks.run.notes import irregular_notes, stray_notes
-from checks.run.pairs import LivePair, main_pairs
-from checks.run.reading import Reading, readings_of
-from checks.run.reruns import labelled, recurrences
-from checks.run.server_load import load_notes
-from checks.run.setup import ONLY_FIRST, prompt_differences
+from checks.greedy.judge import GreedyJudgement, conclude
+from checks.run.answered import Load, load_notes
+from checks.run.evidence import RunFacts
+from checks.run.exact import PairJudgements, of_arm, with_policy
+from checks.run.floor import RunFloor
+from checks.run.session import ArmSums
+from checks.run.setup import ONLY_FIRST
 from checks.servers.server_counters import preempted
-from checks.servers.speed import SpeedPair, compare_speed
+from checks.servers.speed import compare_speed
 from checks.servers.speed_curve import CurvePoint, half_empty, mean_in_flight
 from traces.journal.arm import Arm
-from traces.journal.exchange import Evidence, TurnId
+from traces.journal.exchange import ArmKey
 
 LEFT_TO_MAIN = frozenset({RATE, ARGMAX})
 """Bounds that say nothing more where an arm leaves them undecided."""
@@ -44,53 +39,44 @@ SAMPLED = (SAMPLED_SHIFT, "the law of sampled turns is judged in the main arm al
 
 @dataclass(frozen=True, slots=True)
 class ArmJudgement:
-    """One further arm: the candidate's captures read closely, pairs, and what was concluded."""
+    """One further arm: its greedy turns, its exact checks, and what was concluded."""
 
     arm: Arm
-    readings: Mapping[TurnId, Reading]
-    live_pairs: tuple[LivePair, ...]
+    greedy: GreedyJudgement
     pairs: PairJudgements
     findings: tuple[Finding, ...]
     bounds: tuple[Bound, ...]
 
 
 def judge_further(
-    run: Gathered, facts: RunFacts, found: JudgedTurns, server: ServerFacts
+    arm: Arm, sessions: Sequence[ArmSums], floor: RunFloor, facts: RunFacts
 ) -> ArmJudgement:
-    """The exact checks on every pair of a further arm, and its greedy judgement."""
-    arm, policy, evidence = found.arm, facts.policy, run.evidence
-    readings = readings_of(evidence, arm.name, facts)
-    hard = explained_regret(found.greedy.noise)
-    live = tuple(main_pairs(evidence, readings, server, hard, arm.name))
-    pairs = judge_pairs(live, policy)
-    requests = [e.request for e in evidence.of("candidate", arm.name).values()]
-    if drawn := sum(not is_greedy(request) for request in requests):
+    """What all sessions of a further arm show together."""
+    greedy = greedy_of(sessions, arm, floor, facts)
+    pairs = sum((one.exact for one in sessions), PairJudgements())
+    if drawn := sum(one.drawn for one in sessions):
         pairs = replace(pairs, not_judged=Counter(pairs.not_judged) + Counter({SAMPLED: drawn}))
     if arm.small_kv or arm.concurrency > facts.concurrency:
         pairs = _without_cache_hits(pairs)
-    tokens = arm_findings(arm.name, found.greedy)
-    whole = [
-        *labelled(tokens, recurrences(evidence, facts, tokens)),
-        *(of_arm(arm.name, finding) for finding in _exact(evidence, arm)),
-    ]
+    prompts = [finding for one in sessions for finding in one.prompts][:ONLY_FIRST]
+    counters = [finding for one in sessions for finding in one.counters]
+    whole = [of_arm(arm.name, f) for f in (*greedy.findings, *prompts, *counters)]
+    paired = any(one.pairs for one in sessions)
     return ArmJudgement(
         arm,
-        readings,
-        live,
+        greedy,
         pairs,
-        findings=(*pairs.findings, *(with_policy(finding, policy) for finding in whole)),
-        bounds=arm_bounds(arm.name, found.greedy) if live else (missing_bound(arm.name),),
+        findings=(*pairs.findings, *(with_policy(finding, facts.policy) for finding in whole)),
+        bounds=arm_bounds(arm.name, greedy) if paired else (missing_bound(arm.name),),
     )
 
 
-def _exact(evidence: Evidence, arm: Arm) -> list[Finding]:
-    """Other prompts on the two paths, and counters that contradict their steps."""
-    counters = [
-        finding.at(*turn)
-        for turn, exchange in evidence.of("candidate", arm.name).items()
-        for finding in judge_speculation(exchange.response.speculation)
-    ]
-    return [*prompt_differences(evidence, arm)[:ONLY_FIRST], *counters]
+def greedy_of(
+    sessions: Sequence[ArmSums], arm: Arm, floor: RunFloor, facts: RunFacts
+) -> GreedyJudgement:
+    """The greedy turns of an arm, judged together."""
+    results = [result for one in sessions for result in one.results]
+    return conclude(results, floor.arms[arm.name], facts.policy, facts.seed)
 
 
 def _without_cache_hits(pairs: PairJudgements) -> PairJudgements:
@@ -125,50 +111,46 @@ def arm_findings(arm: str, judged: GreedyJudgement) -> list[Finding]:
     return [of_arm(arm, finding) for finding in judged.findings]
 
 
-def speed_curve(run: Gathered, seed: int) -> tuple[CurvePoint, ...]:
+def speed_curve(
+    arms: Mapping[Arm, Sequence[ArmSums]], loads: Mapping[ArmKey, Load], seed: int
+) -> tuple[CurvePoint, ...]:
     """One point per arm whose servers ran as they will be used, by concurrency."""
-    arms = [arm for arm in run.judged_arms if arm.on_curve]
-    points = [_point(run.evidence, arm, seed) for arm in arms]
+    points = [_point(arm, found, loads, seed) for arm, found in arms.items() if arm.on_curve]
     return tuple(sorted(points, key=lambda point: point.concurrency))
 
 
-def speed_pairs(evidence: Evidence, arm: Arm) -> list[SpeedPair]:
-    """Both answers to every turn that both paths answered in `arm`."""
-    baseline = evidence.of("baseline", arm.name)
-    return [
-        SpeedPair(*turn, baseline[turn].response, exchange.response)
-        for turn, exchange in evidence.of("candidate", arm.name).items()
-        if turn in baseline
-    ]
-
-
-def _point(evidence: Evidence, arm: Arm, seed: int) -> CurvePoint:
-    baseline = evidence.of("baseline", arm.name)
-    candidate = evidence.of("candidate", arm.name)
+def _point(
+    arm: Arm, sessions: Sequence[ArmSums], loads: Mapping[ArmKey, Load], seed: int
+) -> CurvePoint:
     return CurvePoint(
         arm.name,
         arm.concurrency,
-        mean_in_flight([(e.sent_at, e.ended_at) for e in baseline.values()]),
-        mean_in_flight([(e.sent_at, e.ended_at) for e in candidate.values()]),
-        compare_speed(speed_pairs(evidence, arm), seed),
+        mean_in_flight(loads.get(("baseline", arm.name), Load()).spans),
+        mean_in_flight(loads.get(("candidate", arm.name), Load()).spans),
+        compare_speed([pair for one in sessions for pair in one.speed], seed),
     )
 
 
-def arm_notes(run: Gathered, facts: RunFacts, curve: tuple[CurvePoint, ...]) -> list[str]:
-    """What a reader should know of the arms' answers and loads."""
-    evidence = run.evidence
-    notes = [*facts.notes, *stray_notes(evidence), *irregular_notes(evidence)]
-    for arm in run.judged_arms:
-        notes += load_notes(run, facts, arm) if arm.on_curve else []
-        notes += _preemption(evidence, arm) if arm.small_kv else []
-    if run.further:
+def arm_notes(
+    arms: Mapping[Arm, Sequence[ArmSums]],
+    loads: Mapping[ArmKey, Load],
+    curve: Sequence[CurvePoint],
+    facts: RunFacts,
+) -> list[str]:
+    """What a reader should know of the arms' loads."""
+    notes = []
+    for arm, sessions in arms.items():
+        chunks = [counts for one in sessions for counts in one.chunks]
+        notes += load_notes(loads, chunks, facts, arm) if arm.on_curve else []
+        notes += _preemption(facts, arm) if arm.small_kv else []
+    if len(arms) > 1:
         notes += [note for point in curve if (note := half_empty(point)) is not None]
     return notes
 
 
-def _preemption(evidence: Evidence, arm: Arm) -> list[str]:
+def _preemption(facts: RunFacts, arm: Arm) -> list[str]:
     """How often the small cache made turns preempt each other; without, the arm shows nothing."""
-    counted = preempted(evidence.samples.get(("candidate", arm.name), []))
+    counted = preempted(facts.samples.get(("candidate", arm.name), ()))
     if counted:
         return [f"arm {arm.name}: the candidate preempted turns {counted:,.0f} times"]
     known = "no turn was preempted" if counted == 0 else "preemptions are not known"

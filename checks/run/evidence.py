@@ -1,23 +1,35 @@
-"""What a judgement of a run rests on, as values: facts of the whole run, and what was gathered."""
+"""What a judgement of a run rests on, as values: facts of the whole run, and of each session."""
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from checks.acceptance.drafting import Drafting
 from checks.acceptance.profile_row import ProfileRow
 from checks.controls.swap import SwapPlan
-from checks.greedy.judge import GreedyJudgement
-from checks.greedy.turn import GreedyTurn
+from checks.pair import Neighbour
 from checks.policy import Policy
 from traces.journal.arm import MAIN, PLAIN, Arm
 from traces.journal.drafter_configs import DrafterConfigs
-from traces.journal.exchange import Evidence, TurnId
+from traces.journal.exchange import (
+    ArmKey,
+    Evidence,
+    Exchange,
+    Stray,
+    TurnId,
+    session_order,
+    turn_order,
+)
 from traces.journal.path_facts import PathFacts
 from traces.journal.score import Score
 from traces.journal.served_parsers import ServedParsers
+from traces.journal.server_sample import ServerSample
 from traces.session.facts import SessionFacts
-from traces.wire.response import Token
+from traces.wire.response import Response, Token
+
+ArmTurn = tuple[str, str, str]
+"""(arm, session, turn)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +44,10 @@ class ServerFacts:
 @dataclass(frozen=True, slots=True)
 class Answers:
     """What the baseline was asked beside the arms: teacher-forced scores by request digest, and
-    its own next token by (turn, output index)."""
+    its own next token by arm, turn and output index."""
 
     scores: Mapping[str, Score] = field(default_factory=dict)
-    own_tokens: Mapping[TurnId, Mapping[int, Token]] = field(default_factory=dict)
+    own_tokens: Mapping[str, Mapping[TurnId, Mapping[int, Token]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +59,9 @@ class RunFacts:
     acceptance profile to compare with. `too_long` says of a turn why the servers have no room for
     it, `limits` the `max_tokens` of those that fit. `unread` counts rows of the sources that could
     not be used. `notes` are for the reader of the report; `unverified` says what could not be seen
-    beside what the paths were compared by. `drafter_known` is whether a drafter's configs should
+    beside what the paths were compared by. `samples` are readings of the servers' metrics by arm,
+    `strays` records of journals that no judgement reads, `swaps` the tokens planted to be caught,
+    which the baseline scored. `drafter_known` is whether a drafter's configs should
     be at hand.
     """
 
@@ -70,6 +84,9 @@ class RunFacts:
     unread: int = 0
     notes: tuple[str, ...] = ()
     unverified: tuple[str, ...] = ()
+    samples: Mapping[ArmKey, Sequence[ServerSample]] = field(default_factory=dict)
+    strays: Sequence[Stray] = ()
+    swaps: tuple[SwapPlan, ...] = ()
 
     @property
     def family(self) -> str:
@@ -97,32 +114,91 @@ class RunFacts:
         """Name of the prompt template by session."""
         return {session.session: session.template for session in self.sessions}
 
-
-@dataclass(frozen=True, slots=True)
-class JudgedTurns:
-    """The greedy turns of an arm, and their judgement."""
-
-    arm: Arm
-    turns: Sequence[GreedyTurn]
-    greedy: GreedyJudgement
-
-
-@dataclass(frozen=True, slots=True)
-class Gathered:
-    """All captures of a run, what the baseline answered beside them, and the greedy turns of every
-    arm that both paths replayed, judged. `swaps` are the planted tokens that it scored."""
-
-    evidence: Evidence
-    answers: Answers
-    main: JudgedTurns
-    further: tuple[JudgedTurns, ...] = ()
-    swaps: tuple[SwapPlan, ...] = ()
-
     @property
     def judged_arms(self) -> tuple[Arm, ...]:
-        """The main arm, and every further one that both paths replayed."""
-        return (self.main.arm, *(found.arm for found in self.further))
+        """The main arm, and every further one that both paths replay."""
+        return (self.main, *(arm for arm in self.arms if arm.paired))
 
-    def perturbed_arms(self, arms: Sequence[Arm]) -> tuple[Arm, ...]:
-        """Those of `arms` with other prompts that the candidate answered."""
-        return tuple(a for a in arms if not a.paired and self.evidence.of("candidate", a.name))
+    def arms_on(self, evidence: Evidence) -> tuple[Arm, ...]:
+        """The main arm, and the further ones that `evidence` holds candidate's captures of."""
+        return (self.main, *(a for a in self.arms if evidence.of("candidate", a.name)))
+
+
+@dataclass(frozen=True, slots=True)
+class SessionEvidence:
+    """What is known of one session on all arms.
+
+    `captures` holds its exchanges alone, turns in the order of their ids. `neighbours` are the
+    outputs of other requests that were in flight beside one of the candidate's, by arm and turn.
+    `limits` and `too_long` are those of its turns.
+    """
+
+    session: str
+    captures: Evidence
+    answers: Answers
+    neighbours: Mapping[ArmTurn, tuple[Neighbour, ...]] = field(default_factory=dict)
+    facts: SessionFacts | None = None
+    limits: Mapping[TurnId, int] = field(default_factory=dict)
+    too_long: Mapping[TurnId, str] = field(default_factory=dict)
+
+
+def with_evidence(facts: RunFacts, evidence: Evidence, swaps: tuple[SwapPlan, ...]) -> RunFacts:
+    """The facts of a run with what its journals say of the whole of it."""
+    return replace(facts, samples=evidence.samples, strays=evidence.strays, swaps=swaps)
+
+
+def sessions_of(evidence: Evidence, answers: Answers, facts: RunFacts) -> list[SessionEvidence]:
+    """The evidence of a run session by session, in the order of their ids."""
+    captures: dict[str, Evidence] = {}
+    for key, exchanges in evidence.arms.items():
+        for turn in sorted(exchanges, key=turn_order):
+            held = captures.setdefault(turn[0], Evidence())
+            held.arms.setdefault(key, {})[turn] = exchanges[turn]
+    beside = _neighbours(evidence, facts)
+    known = {session.session: session for session in facts.sessions}
+    planned = {session for session, _ in (*facts.limits, *facts.too_long)}
+    return [
+        SessionEvidence(
+            name,
+            captures.get(name, Evidence()),
+            answers,
+            {place: found for place, found in beside.items() if place[1] == name},
+            known.get(name),
+            {turn: limit for turn, limit in facts.limits.items() if turn[0] == name},
+            {turn: reason for turn, reason in facts.too_long.items() if turn[0] == name},
+        )
+        for name in sorted(captures.keys() | known.keys() | planned, key=session_order)
+    ]
+
+
+def _neighbours(evidence: Evidence, facts: RunFacts) -> dict[ArmTurn, tuple[Neighbour, ...]]:
+    found: dict[ArmTurn, tuple[Neighbour, ...]] = {}
+    for arm in facts.arms_on(evidence):
+        exchanges = evidence.of("candidate", arm.name)
+        beside = _Neighbourhood(list(exchanges.values()))
+        found |= {(arm.name, *turn): beside.of(one) for turn, one in exchanges.items()}
+    return found
+
+
+class _Neighbourhood:
+    """Which requests of an arm were in flight beside which."""
+
+    def __init__(self, exchanges: list[Exchange]) -> None:
+        self._by_start = sorted(exchanges, key=lambda e: (e.sent_at, e.turn))
+        self._starts = [exchange.sent_at for exchange in self._by_start]
+        longest = max((e.ended_at - e.sent_at for e in exchanges), default=0.0)
+        self._longest = longest
+
+    def of(self, exchange: Exchange) -> tuple[Neighbour, ...]:
+        """Those whose time overlaps that of `exchange`."""
+        first = bisect_right(self._starts, exchange.sent_at - self._longest) - 1
+        last = bisect_right(self._starts, exchange.ended_at)
+        return tuple(
+            Neighbour("/".join(other.turn), other.response.content + _calls(other.response))
+            for other in self._by_start[max(first, 0) : last]
+            if other.turn != exchange.turn and other.ended_at >= exchange.sent_at
+        )
+
+
+def _calls(response: Response) -> str:
+    return "".join(f"{call.name or ''}{call.arguments}" for call in response.tool_calls)

@@ -1,34 +1,35 @@
-"""The exact checks of every pair of a run, and the controls planted in copies of them."""
+"""The exact checks of every pair of a session, and the controls planted in copies of them."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from checks.acceptance.profile_row import ProfileRow
-from checks.bounds import ControlResult
-from checks.controls.acceptance import judge_acceptance_control
-from checks.controls.pairs import judge_pair_controls
-from checks.controls.rechunk import judge_rechunk_control
-from checks.controls.swap import judge_swap
-from checks.controls.unchanged import judge_unchanged
+from checks.bounds import fired
+from checks.controls.pair_control import Planted
+from checks.controls.pairs import plant_pair_controls
+from checks.controls.unchanged import Copies, copy_turns
 from checks.exact.judge import judge_pair
 from checks.findings import Finding, NotJudged
+from checks.greedy.judge import TurnResult
+from checks.greedy.turn import GreedyTurn
 from checks.pair import Pair
 from checks.policy import Policy
-from checks.run.evidence import Gathered
+from checks.run.evidence import RunFacts
+from checks.run.floor import RunFloor
 from checks.run.pairs import LivePair
 from traces.journal.arm import MAIN
-
-LONGEST_DRAFT = 3
-"""k of the re-chunking control: what its parser gets wrong shows from one drafted token on."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairJudgements:
     """Findings of the exact checks, placed; and what could not be judged, by code and reason."""
 
-    findings: tuple[Finding, ...]
-    not_judged: Mapping[tuple[str, str], int]
+    findings: tuple[Finding, ...] = ()
+    not_judged: Mapping[tuple[str, str], int] = field(default_factory=dict)
+
+    def __add__(self, other: "PairJudgements") -> "PairJudgements":
+        counts = Counter(self.not_judged) + Counter(other.not_judged)
+        return PairJudgements(self.findings + other.findings, counts)
 
 
 def judge_pairs(pairs: Sequence[LivePair], policy: Policy) -> PairJudgements:
@@ -61,20 +62,14 @@ def exact_checks(pair: Pair) -> list[Finding | NotJudged]:
     return [*judged.findings, *judged.not_judged]
 
 
-def judge_controls(
-    run: Gathered,
+def plant_session(
     pairs: Sequence[LivePair],
-    rows: Sequence[ProfileRow],
-    policy: Policy,
-    seed: int,
-) -> tuple[ControlResult, ...]:
-    """Planted faults that must be caught, and the unchanged copy in which nothing may fire."""
-    named = [("/".join(live.turn), live.pair) for live in pairs if live.arm == MAIN]
-    turns, scores = run.main.turns, run.answers.scores
-    swaps = [judge_swap(plan, turns, scores, policy, seed) for plan in run.swaps]
-    planted = judge_pair_controls(named, exact_checks, seed)
-    acceptance = judge_acceptance_control(rows)
-    outputs = [pair.candidate.stream for _, pair in named if pair.candidate.stream is not None]
-    rechunked = judge_rechunk_control(outputs, LONGEST_DRAFT, seed)
-    same = judge_unchanged(turns, run.main.greedy, named, exact_checks, policy, seed)
-    return (*swaps, *planted, rechunked, acceptance, same)
+    turns: Sequence[tuple[GreedyTurn, TurnResult]],
+    floor: RunFloor,
+    facts: RunFacts,
+) -> tuple[tuple[Planted, ...], Copies]:
+    """The controls that are planted in a session's own turns: faults, and unchanged copies."""
+    named = [("/".join(p.turn), p.pair, fired(exact_checks(p.pair))) for p in pairs]
+    planted = plant_pair_controls(named, floor.donors, exact_checks, facts.seed)
+    judged = [(pair, own) for _, pair, own in named]
+    return planted, copy_turns(turns, judged, exact_checks, floor.arms[MAIN].noise)

@@ -1,183 +1,319 @@
-"""Everything that is judged about one run: pure, from what was gathered."""
+"""A run judged from the sums of its sessions: findings, bounds, controls, and the verdict.
 
-from collections.abc import Mapping, Sequence
+The live gate, `check` of journals, a resumed run and the pytest plugin all end here:
+
+    judgement = judge_run(sums, floor, facts)       # `judge_all` makes all three of the evidence
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from checks.bounds import ControlResult
-from checks.calls.behaviour import BehaviourJudgement, PairedOutcome, judge_behaviour
-from checks.calls.outcomes import tool_pair
+from checks.acceptance.profile_sums import ProfileSums
+from checks.bounds import Bound, ControlResult
+from checks.calls.behaviour import BehaviourJudgement, judge_behaviour
+from checks.controls.acceptance import judge_acceptance_control
+from checks.controls.pair_control import Planted
+from checks.controls.pairs import plant_pair_controls
+from checks.controls.rechunk import judge_rechunk_control
+from checks.controls.swap import judge_swap
 from checks.controls.temperature import judge_temperature_control
+from checks.controls.unchanged import Copies, judge_unchanged
 from checks.findings import Finding, in_report_order
 from checks.greedy.bounds import RATE, enough_bounds
 from checks.greedy.judge import GreedyJudgement
-from checks.greedy.noise import explained_regret
 from checks.greedy.rate_table import DEFAULT_DEFF
+from checks.policy import Policy
 from checks.power import power_statement
 from checks.run.acceptance import (
     Acceptance,
+    Accepted,
     PerturbedArm,
     drafter_notes,
     judge_acceptance,
     judge_perturbed,
 )
-from checks.run.answered import answered_bound, answered_turns
-from checks.run.arms import ArmJudgement, arm_notes, judge_further, speed_curve, speed_pairs
-from checks.run.evidence import Gathered, RunFacts
-from checks.run.exact import PairJudgements, judge_controls, judge_pairs, with_policy
-from checks.run.pairs import LivePair, main_pairs, plain_pairs
-from checks.run.reading import Reading, readings_of
-from checks.run.reruns import labelled, recurrences, stalls_judged
-from checks.run.sampled import sampled_turns
-from checks.run.server_load import counter_findings
-from checks.run.setup import SetUp, judge_setup, with_block_size
+from checks.run.answered import Load, answered_bound, counter_findings
+from checks.run.arms import ArmJudgement, arm_notes, greedy_of, judge_further, speed_curve
+from checks.run.evidence import RunFacts, SessionEvidence
+from checks.run.exact import PairJudgements, exact_checks, with_policy
+from checks.run.floor import (
+    ReadSession,
+    RunFloor,
+    RunMeasures,
+    measure_session,
+    read_session,
+    run_floor,
+)
+from checks.run.notes import irregular_notes, stray_notes
+from checks.run.session import ArmSums, RunSums, SessionSums, judge_session
+from checks.run.setup import SetUp, judge_setup
 from checks.run.slices import Slices, judge_run_slices
-from checks.sampled.judge import judge_sampled
-from checks.sampled.turn import SampledTurn, reason_not_judged
+from checks.sampled.judge import SampledJudgement, judge_scored
 from checks.servers.speed import SpeedEstimate, compare_speed
 from checks.servers.speed_curve import CurvePoint
 from checks.slices.judge import slice_findings
-from checks.stats.sessions import hash_order
 from checks.verdict import Verdict, decide
 from checks.vllm.split_run import SplitRun
-from checks.vllm.splits import judge_split_invariance
-from traces.journal.arm import MAIN
-from traces.journal.exchange import PATHS, Evidence, Exchange, TurnId
+from checks.vllm.splits import conclude_splits
+from traces.journal.arm import MAIN, Arm
+from traces.journal.exchange import PATHS, ArmKey
+
+LONGEST_DRAFT = 3
+"""k of the re-chunking control: what its parser gets wrong shows from one drafted token on."""
 
 
 @dataclass(frozen=True, slots=True)
-class Conclusion:
-    """Everything that was judged about one run."""
+class Parts:
+    """The judgements of single matters, before they are put together."""
+
+    setup: SetUp
+    greedy: GreedyJudgement
+    pairs: PairJudgements
+    sampled: SampledJudgement
+    acceptance: Acceptance
+    behaviour: BehaviourJudgement
+    splits: SplitRun
+    further: tuple[ArmJudgement, ...]
+    perturbed: tuple[PerturbedArm, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RunJudgement:
+    """Everything that was judged about one run; `turns` counts the candidate's in the main arm."""
 
     verdict: Verdict
     findings: tuple[Finding, ...]
-    setup: SetUp
-    pairs: PairJudgements
-    live_pairs: tuple[LivePair, ...]
-    acceptance: Acceptance
-    behaviour: BehaviourJudgement
-    speed: tuple[SpeedEstimate, ...]
-    controls: tuple[ControlResult, ...]
-    readings: dict[TurnId, Reading]
-    further: tuple[ArmJudgement, ...]
-    perturbed: tuple[PerturbedArm, ...]
+    parts: Parts
     slices: Slices
+    speed: tuple[SpeedEstimate, ...]
     curve: tuple[CurvePoint, ...]
     notes: tuple[str, ...]
-    splits: SplitRun
+    turns: int
 
 
-def judge(run: Gathered, facts: RunFacts) -> Conclusion:
-    """Every judgement of a run."""
-    policy, seed, evidence, greedy = facts.policy, facts.seed, run.evidence, run.main.greedy
-    server = with_block_size(facts.server, evidence)
-    readings = readings_of(evidence, MAIN, facts)
-    hard = explained_regret(greedy.noise)
-    pairs = [
-        *main_pairs(evidence, readings, server, hard),
-        *plain_pairs(evidence, server, hard),
-    ]
-    judged = judge_pairs(pairs, policy)
-    setup = judge_setup(facts, evidence)
-    acceptance = judge_acceptance(readings, facts.drafting, facts.reference, policy, seed)
-    outcomes = _outcomes(evidence)
-    behaviour = judge_behaviour(outcomes, policy, seed)
-    drawn = sampled_turns(evidence, run.answers, readings)
-    sampled = judge_sampled(drawn, policy, seed)
-    planted = judge_controls(run, pairs, acceptance.rows, policy, seed)
-    splits = judge_split_invariance(
-        _drawn(evidence.of("candidate"), seed),
-        evidence.of("baseline"),
-        facts.served["candidate"],
-        facts.drafting.k or 1,
-        seed,
+@dataclass(frozen=True, slots=True)
+class JudgedRun:
+    """A run judged, and what that rests on: its sessions as they were read, for rows and cases."""
+
+    sessions: tuple[ReadSession, ...]
+    floor: RunFloor
+    sums: RunSums
+    judgement: RunJudgement
+
+
+def judge_all(sessions: Iterable[SessionEvidence], facts: RunFacts) -> JudgedRun:
+    """Both passes over the sessions of a run, and its judgement."""
+    read = tuple(read_session(session, facts) for session in sessions)
+    floor = run_floor(
+        RunMeasures({one.session: measure_session(one, facts) for one in read}), facts
     )
-    controls = (*planted, judge_temperature_control(drawn, policy, seed), *splits.controls)
-    further = tuple(judge_further(run, facts, found, server) for found in run.further)
-    perturbed = tuple(
-        judge_perturbed(evidence, arm, facts, readings) for arm in run.perturbed_arms(facts.arms)
+    sums = RunSums({one.session: judge_session(one, floor, facts) for one in read})
+    return JudgedRun(read, floor, sums, judge_run(sums, floor, facts))
+
+
+def judge_run(sums: RunSums, floor: RunFloor, facts: RunFacts) -> RunJudgement:
+    """Judge a run; the order in which its sums were added makes no difference."""
+    sessions, policy = sums.ordered, facts.policy
+    arms = {arm: [one.arms[arm.name] for one in sessions] for arm in facts.judged_arms}
+    loads = _loads(sessions)
+    parts = _judge_parts(sessions, arms, floor, facts)
+    counters = counter_findings(loads, _most(arms, sessions, facts), facts)
+    known = _findings(parts, counters, policy)
+    slices = judge_run_slices(
+        {turn: names for one in sessions for turn, names in one.slices.items()},
+        [result.regrets for one in arms[facts.main] for result in one.results],
+        parts.greedy,
+        parts.acceptance.sums,
+        [outcome for one in sessions for outcome in one.outcomes],
+        known,
+        facts,
     )
-    curve = speed_curve(run, seed)
-    whole = [
-        *setup.findings,
-        *labelled(greedy.findings, recurrences(evidence, facts, greedy.findings)),
-        *sampled.findings,
-        *acceptance.findings,
-        *behaviour.findings,
-        *counter_findings(run, facts),
-        *splits.findings,
-    ]
-    known = [
-        *stalls_judged(facts, evidence, judged.findings),
-        *(with_policy(finding, policy) for finding in whole),
-        *(finding for arm in further for finding in arm.findings),
-    ]
-    slices = judge_run_slices(run, facts, acceptance.sums, outcomes, known)
-    failed = {bound.name for bound in (*greedy.bounds, behaviour.bound) if bound.state == "fail"}
-    of_slices = slice_findings(
-        slices.judged, rate_failed=RATE in failed, success_failed=behaviour.bound.name in failed
-    )
-    findings = in_report_order([*known, *(with_policy(f, policy) for f in of_slices)])
+    findings = in_report_order([*known, *_of_slices(slices, parts, policy)])
+    curve = speed_curve(arms, loads, facts.seed)
     verdict = decide(
-        bounds=(
-            *greedy.bounds,
-            *sampled.bounds,
-            *([] if run.main.turns else enough_bounds(_judged(drawn), policy)),
-            behaviour.bound,
-            answered_bound(answered_turns(evidence, facts)),
-            *acceptance.bounds,
-            *(bound for arm in further for bound in arm.bounds),
-        ),
+        bounds=_bounds(parts, sessions, policy),
         findings=findings,
-        controls=controls,
-        power=[_power(greedy, acceptance), *splits.statements],
-        setup=_nothing_to_judge(evidence),
+        controls=_controls(sessions, parts, floor, facts),
+        power=[_power(parts.greedy, parts.acceptance), *parts.splits.statements],
+        setup=_nothing_to_judge(sessions),
     )
-    return Conclusion(
-        verdict,
-        tuple(findings),
-        setup,
-        judged,
-        (*pairs, *(pair for arm in further for pair in arm.live_pairs)),
-        acceptance,
-        behaviour,
-        compare_speed(speed_pairs(evidence, facts.main), seed),
-        controls,
-        readings,
-        further,
-        perturbed,
-        slices,
-        curve,
-        (
-            *drafter_notes(acceptance, facts.drafting),
-            *arm_notes(run, facts, curve),
-            *(note for arm in perturbed for note in arm.notes),
+    return RunJudgement(
+        verdict=verdict,
+        findings=tuple(findings),
+        parts=parts,
+        slices=slices,
+        speed=compare_speed([p for one in arms[facts.main] for p in one.speed], facts.seed),
+        curve=curve,
+        notes=(
+            *drafter_notes(parts.acceptance, facts.drafting),
+            *facts.notes,
+            *stray_notes(facts.strays),
+            *irregular_notes(sum((Counter(one.irregular) for one in sessions), Counter())),
+            *arm_notes(arms, loads, curve, facts),
+            *(note for arm in parts.perturbed for note in arm.notes),
         ),
-        splits,
+        turns=sum(one.turns for one in arms[facts.main]),
     )
 
 
-def _drawn(exchanges: Mapping[TurnId, Exchange], seed: int) -> dict[TurnId, Exchange]:
-    """In an order that only the seed and the turns' names decide: the budget may run out."""
-    order = {name: place for place, name in enumerate(hash_order(map("/".join, exchanges), seed))}
-    return dict(sorted(exchanges.items(), key=lambda item: order["/".join(item[0])]))
+def _judge_parts(
+    sessions: Sequence[SessionSums],
+    arms: Mapping[Arm, Sequence[ArmSums]],
+    floor: RunFloor,
+    facts: RunFacts,
+) -> Parts:
+    """Each matter by itself."""
+    policy, seed, main = facts.policy, facts.seed, arms[facts.main]
+    accepted = sum((one.accepted for one in sessions), Accepted(ProfileSums(floor.k)))
+    plain = sum((one.plain for one in sessions), PairJudgements())
+    return Parts(
+        setup=_setup(sessions, main, facts),
+        greedy=greedy_of(main, facts.main, floor, facts),
+        pairs=sum((one.exact for one in main), PairJudgements()) + plain,
+        sampled=judge_scored([turn for one in sessions for turn in one.scored], policy, seed),
+        acceptance=judge_acceptance(accepted, facts.reference, policy, seed),
+        behaviour=judge_behaviour([o for one in sessions for o in one.outcomes], policy, seed),
+        splits=_splits(sessions, floor, facts),
+        further=tuple(
+            judge_further(arm, found, floor, facts)
+            for arm, found in arms.items()
+            if not arm.is_main
+        ),
+        perturbed=tuple(_perturbed(sessions, floor, facts)),
+    )
 
 
-def _judged(drawn: Sequence[SampledTurn]) -> list[tuple[str, str]]:
-    """Sampled turns whose law could be held against something."""
-    return [(turn.session, turn.turn) for turn in drawn if reason_not_judged(turn) is None]
-
-
-def _outcomes(evidence: Evidence) -> list[PairedOutcome]:
-    """Tool-call success of every turn that both paths answered and at least one called a tool."""
-    baseline = evidence.of("baseline")
-    found = []
-    for turn, exchange in evidence.of("candidate").items():
-        if turn not in baseline:
-            continue
-        pair = tool_pair(exchange.request, baseline[turn].response, exchange.response)
-        if pair is not None:
-            found.append(PairedOutcome(*turn, *pair))
+def _loads(sessions: Sequence[SessionSums]) -> dict[ArmKey, Load]:
+    found: dict[ArmKey, Load] = {}
+    for one in sessions:
+        for key, load in one.loads.items():
+            found[key] = found.get(key, Load()) + load
     return found
+
+
+def _setup(sessions: Sequence[SessionSums], main: Sequence[ArmSums], facts: RunFacts) -> SetUp:
+    prints: dict[str, set[str]] = {}
+    for one in sessions:
+        for path, found in one.prints.items():
+            prints.setdefault(path, set()).update(found)
+    return judge_setup(
+        facts,
+        prints,
+        [finding for one in main for finding in one.prompts],
+        {run for one in sessions for run in one.runs},
+    )
+
+
+def _most(
+    arms: Mapping[Arm, Sequence[ArmSums]], sessions: Sequence[SessionSums], facts: RunFacts
+) -> int:
+    """Most sessions that were replayed side by side in any arm."""
+    ran = [a for a in facts.arms if any(one.changed.get(a.name) for one in sessions)]
+    return max(arm.concurrency for arm in (*arms, *ran))
+
+
+def _splits(sessions: Sequence[SessionSums], floor: RunFloor, facts: RunFacts) -> SplitRun:
+    fates: Counter[str] = sum((Counter(one.uncut) for one in sessions), Counter())
+    return conclude_splits(
+        [output for one in sessions for output in one.cuts],
+        fates,
+        floor.drawn,
+        sum(one.arms[MAIN].turns for one in sessions),
+        facts.served["candidate"],
+        floor.cutter,
+    )
+
+
+def _findings(parts: Parts, counters: Sequence[Finding], policy: Policy) -> list[Finding]:
+    """All findings but those of slices, at the severity of the policy."""
+    whole = [
+        *parts.setup.findings,
+        *parts.greedy.findings,
+        *parts.sampled.findings,
+        *parts.acceptance.findings,
+        *parts.behaviour.findings,
+        *counters,
+        *parts.splits.findings,
+    ]
+    return [
+        *parts.pairs.findings,
+        *(with_policy(finding, policy) for finding in whole),
+        *(finding for arm in parts.further for finding in arm.findings),
+    ]
+
+
+def _of_slices(slices: Slices, parts: Parts, policy: Policy) -> list[Finding]:
+    """What slices show that the whole run has not failed by already."""
+    bounds = (*parts.greedy.bounds, parts.behaviour.bound)
+    failed = {bound.name for bound in bounds if bound.state == "fail"}
+    found = slice_findings(
+        slices.judged,
+        rate_failed=RATE in failed,
+        success_failed=parts.behaviour.bound.name in failed,
+    )
+    return [with_policy(finding, policy) for finding in found]
+
+
+def _perturbed(
+    sessions: Sequence[SessionSums], floor: RunFloor, facts: RunFacts
+) -> Iterable[PerturbedArm]:
+    """The arms with other prompts that the candidate answered."""
+    for arm in facts.arms:
+        if any(one.changed.get(arm.name) for one in sessions):
+            shifts = [one.shifts[arm.name] for one in sessions]
+            yield judge_perturbed(arm, shifts, floor.k, facts.seed)
+
+
+def _bounds(parts: Parts, sessions: Sequence[SessionSums], policy: Policy) -> tuple[Bound, ...]:
+    scored = [turn for one in sessions for turn in one.scored if turn.not_judged is None]
+    judged = [(turn.session, turn.turn) for turn in scored]
+    answered = [turn for one in sessions for turn in one.answered]
+    return (
+        *parts.greedy.bounds,
+        *parts.sampled.bounds,
+        *([] if parts.greedy.turns else enough_bounds(judged, policy)),
+        parts.behaviour.bound,
+        answered_bound(answered),
+        *parts.acceptance.bounds,
+        *(bound for arm in parts.further for bound in arm.bounds),
+    )
+
+
+def _controls(
+    sessions: Sequence[SessionSums], parts: Parts, floor: RunFloor, facts: RunFacts
+) -> tuple[ControlResult, ...]:
+    """Planted faults that must be caught, and the unchanged copy in which nothing may fire."""
+    policy, seed, of_main = facts.policy, facts.seed, floor.arms[MAIN]
+    results = [result for one in sessions for result in one.arms[MAIN].results]
+    copies = sum((one.copies for one in sessions), Copies())
+    return (
+        *(
+            judge_swap(
+                plan,
+                [result for one in sessions for result in one.swapped.get(plan.kind, ())],
+                results,
+                of_main,
+                policy,
+                seed,
+            )
+            for plan in facts.swaps
+        ),
+        *(planted.result for planted in _planted(sessions, facts)),
+        judge_rechunk_control(floor.pieces, LONGEST_DRAFT, seed),
+        judge_acceptance_control(parts.acceptance.rows),
+        judge_unchanged(copies, parts.greedy, results, of_main, policy, seed),
+        judge_temperature_control([r for one in sessions for r in one.redrawn], policy, seed),
+        *parts.splits.controls,
+    )
+
+
+def _planted(sessions: Sequence[SessionSums], facts: RunFacts) -> Iterable[Planted]:
+    """Every fault that is planted in a single turn, where the run's hash order has it first."""
+    whole = plant_pair_controls((), (), exact_checks, facts.seed)
+    for one in sessions:
+        whole = tuple(known + more for known, more in zip(whole, one.planted, strict=True))
+    return whole
 
 
 def _power(greedy: GreedyJudgement, acceptance: Acceptance) -> str:
@@ -187,11 +323,10 @@ def _power(greedy: GreedyJudgement, acceptance: Acceptance) -> str:
     return power_statement(greedy.tokens, deff, acceptance.drafts or None, first)
 
 
-def _nothing_to_judge(evidence: Evidence) -> list[str]:
+def _nothing_to_judge(sessions: Sequence[SessionSums]) -> list[str]:
     """Reasons that make the run meaningless before anything is judged."""
-    reasons = []
-    for path in PATHS:
-        exchanges = evidence.of(path)
-        if not any(e.response.status == 200 for e in exchanges.values()):
-            reasons.append(f"the {path} answered no turn")
-    return reasons
+    return [
+        f"the {path} answered no turn"
+        for path in PATHS
+        if not any(path in one.answered_on for one in sessions)
+    ]

@@ -4,18 +4,17 @@ run/candidate-main-0.jsonl.zst, record 17, and 2 more of them: path 'candidat' i
 the candidate sent 12 answers in which call arguments came as an object
 """
 
-from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from checks.excerpt import printable
 from traces.journal.arm import further_arm_of
-from traces.journal.exchange import PATHS, Evidence
+from traces.journal.exchange import PATHS, Evidence, Stray
 
 
-def stray_notes(evidence: Evidence) -> list[str]:
+def stray_notes(found: Sequence[Stray]) -> list[str]:
     """One line per journal that holds records of no path."""
-    strays = sorted(evidence.strays, key=lambda stray: str(stray.journal))
+    strays = sorted(found, key=lambda stray: str(stray.journal))
     return [
         _note(str(journal), [(stray.record, stray.path) for stray in found])
         for journal, found in groupby(strays, key=lambda stray: stray.journal)
@@ -43,11 +42,8 @@ def lone_arm_notes(evidence: Evidence, judged: Collection[str]) -> Iterator[str]
             )
 
 
-def irregular_notes(evidence: Evidence) -> list[str]:
+def irregular_notes(seen: Mapping[tuple[str, str], int]) -> list[str]:
     """One line per path and irregularity: a stricter client than draftgate may stumble there."""
-    seen = Counter(
-        (exchange.key.path, text) for exchange in evidence for text in exchange.response.irregular
-    )
     return [
         f"the {path} sent {count} answers in which {text}"
         for (path, text), count in sorted(seen.items())

@@ -4,24 +4,31 @@ A turn that got no answer on a path is paired all the same: errors and time-outs
 path that produced them.
 """
 
-from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from checks.acceptance.steps import Steps
-from checks.pair import Message, Neighbour, Pair, message_of_response, pair_of_responses
-from checks.run.evidence import ServerFacts
+from checks.pair import Message, Pair, message_of_response, pair_of_responses
+from checks.run.evidence import ServerFacts, SessionEvidence
 from checks.run.reading import Reading
 from checks.tokens.text_fork import near_tie_in_text
 from traces.journal.arm import MAIN, PLAIN, REPEAT
 from traces.journal.exchange import Evidence, Exchange, TurnId
 from traces.wire.response import Response
-from traces.wire.tokens import UNKNOWN, Tokens
 
 NO_ANSWER = 599
 """Stands for the status of a turn that never got one, so that it is judged as refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunWide:
+    """What a pair needs to know of the whole run: the servers, the text of every token id that an
+    answer holds, and the 99% quantile (ms) of the waits between events of the baseline's streams as
+    users see them, `None` without any."""
+
+    server: ServerFacts
+    texts: Mapping[int, str]
+    gap_p99: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,18 +41,16 @@ class LivePair:
 
 
 def main_pairs(
-    evidence: Evidence,
+    session: SessionEvidence,
     readings: Mapping[TurnId, Reading],
-    server: ServerFacts,
+    arm: str,
     hard_bound: float,
-    arm: str = MAIN,
+    known: RunWide,
 ) -> Iterator[LivePair]:
     """The judged arms; stalls are left to the plain arm, whose stream is the users'."""
-    baseline = evidence.of("baseline", arm)
-    exchanges = evidence.of("candidate", arm)
-    beside = _Neighbourhood(list(exchanges.values()))
-    texts = _token_texts(evidence)
-    for turn, exchange in exchanges.items():
+    baseline = session.captures.of("baseline", arm)
+    server = known.server
+    for turn, exchange in session.captures.of("candidate", arm).items():
         if turn not in baseline:
             continue
         reading = readings[turn]
@@ -58,26 +63,24 @@ def main_pairs(
                 _answered(baseline[turn]),
                 replace(_answered(exchange), raw_text=reading.raw),
                 step_tokens=tuple(steps.committed.tolist()) if isinstance(steps, Steps) else None,
-                neighbours=beside.of(exchange),
+                neighbours=session.neighbours.get((arm, *turn), ()),
                 eos=server.eos,
                 block_size=server.block_size,
                 max_model_len=server.max_model_len,
                 hard_bound=hard_bound,
                 compare_text=not _forks_unseen(
-                    exchange.response, baseline[turn].response, hard_bound, texts
+                    exchange.response, baseline[turn].response, hard_bound, known.texts
                 ),
             ),
         )
 
 
-def plain_pairs(evidence: Evidence, server: ServerFacts, hard_bound: float) -> Iterator[LivePair]:
+def plain_pairs(evidence: Evidence, hard_bound: float, known: RunWide) -> Iterator[LivePair]:
     """The turns as users send them. Texts are compared only where the judged arms, and the
     baseline against itself, gave the same tokens, and where neither text leaves theirs at a near
     tie: else rounding may explain a difference.
     """
     baseline = evidence.of("baseline", PLAIN)
-    gap = gap_p99(list(baseline.values()))
-    texts = _token_texts(evidence)
     for turn, exchange in evidence.of("candidate", PLAIN).items():
         if turn not in baseline:
             continue
@@ -88,19 +91,12 @@ def plain_pairs(evidence: Evidence, server: ServerFacts, hard_bound: float) -> I
                 exchange.request,
                 _answered(baseline[turn]),
                 _answered(exchange),
-                gap_p99_ms=gap,
-                block_size=server.block_size,
-                max_model_len=server.max_model_len,
-                compare_text=_comparable(evidence, turn, hard_bound, texts),
+                gap_p99_ms=known.gap_p99,
+                block_size=known.server.block_size,
+                max_model_len=known.server.max_model_len,
+                compare_text=_comparable(evidence, turn, hard_bound, known.texts),
             ),
         )
-
-
-def gap_p99(exchanges: Sequence[Exchange]) -> float | None:
-    """99% quantile (ms) of the waits between events after the first; `None` without any."""
-    gaps = [np.diff([chunk.at_ms for chunk in exchange.response.chunks]) for exchange in exchanges]
-    joined = np.concatenate(gaps) if gaps else np.empty(0)
-    return float(np.quantile(joined, 0.99)) if len(joined) else None
 
 
 def _answered(exchange: Exchange) -> Response:
@@ -116,17 +112,6 @@ def _forks_unseen(
         return False
     message = message_of_response(candidate)
     return near_tie_in_text(baseline, message, hard_bound, texts) is not None
-
-
-def _token_texts(evidence: Evidence) -> dict[int, str]:
-    """The text of every token id that an answer of this run holds."""
-    return {
-        token_id: text
-        for exchange in evidence
-        for tokens in [Tokens.of(exchange.response.tokens or ())]
-        for token_id, text in zip(tokens.ids.tolist(), tokens.texts, strict=True)
-        if token_id != UNKNOWN and text
-    }
 
 
 def _comparable(
@@ -160,27 +145,3 @@ def _said(message: Message) -> tuple[str, str, tuple[tuple[str | None, str], ...
     """What a client reads of a message; the ids of calls are drawn anew in every answer."""
     calls = tuple((call.name, call.arguments) for call in message.calls)
     return message.reasoning, message.content, calls
-
-
-class _Neighbourhood:
-    """Which requests of an arm were in flight beside which."""
-
-    def __init__(self, exchanges: list[Exchange]) -> None:
-        self._by_start = sorted(exchanges, key=lambda exchange: exchange.sent_at)
-        self._starts = [exchange.sent_at for exchange in self._by_start]
-        longest = max((e.ended_at - e.sent_at for e in exchanges), default=0.0)
-        self._longest = longest
-
-    def of(self, exchange: Exchange) -> tuple[Neighbour, ...]:
-        """Those whose time overlaps that of `exchange`."""
-        first = bisect_right(self._starts, exchange.sent_at - self._longest) - 1
-        last = bisect_right(self._starts, exchange.ended_at)
-        return tuple(
-            Neighbour("/".join(other.turn), other.response.content + _calls(other.response))
-            for other in self._by_start[max(first, 0) : last]
-            if other.turn != exchange.turn and other.ended_at >= exchange.sent_at
-        )
-
-
-def _calls(response: Response) -> str:
-    return "".join(f"{call.name or ''}{call.arguments}" for call in response.tool_calls)

@@ -11,41 +11,25 @@ reported as a warning. A path that stalls often comes back by chance soon enough
 nothing is excused.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from checks.exact.stream import longest_gap, stall_bound
 from checks.findings import CHUNK_STALL, ERROR, GREEDY_DIVERGENCE, WARNING, Finding
-from checks.run.evidence import Gathered, JudgedTurns, RunFacts
-from checks.run.pairs import gap_p99
+from checks.greedy.judge import TurnResult
+from checks.run.evidence import RunFacts
+from checks.run.exact import PairJudgements
 from checks.tokens.recurrence import Recurrence, recurrence
-from traces.journal.arm import MAIN, PLAIN, Arm
+from traces.journal.arm import PLAIN, Arm
 from traces.journal.exchange import Evidence, Exchange, TurnId
+from traces.wire.response import Response
 
 MOST_TURNS = 20
 """So many turns of an arm are run again; the first in report order."""
 
-ArmTurn = tuple[str, str, str]
-"""(arm, session, turn)."""
 
-
-def suspicious_turns(run: Gathered, facts: RunFacts) -> dict[Arm, list[TurnId]]:
-    """Turns with a hard divergence, or as users send them with a stall, by arm; the first
-    `MOST_TURNS` of each. Arms with small KV caches have servers of their own: `diverged_turns`.
-    """
-    found = diverged_turns([run.main, *(f for f in run.further if not f.arm.small_kv)])
-    if stalled := stalled_turns(facts, run.evidence)[:MOST_TURNS]:
-        found[facts.plain] = stalled
-    return found
-
-
-def diverged_turns(judged: Sequence[JudgedTurns]) -> dict[Arm, list[TurnId]]:
-    """Turns with a hard divergence, by arm; the first `MOST_TURNS` of each."""
-    found = {arm.arm: _suspicious(arm.greedy.findings) for arm in judged}
-    return {arm: turns for arm, turns in found.items() if turns}
-
-
-def _suspicious(findings: Sequence[Finding]) -> list[TurnId]:
+def suspicious_turns(findings: Iterable[Finding]) -> list[TurnId]:
+    """Turns with a hard divergence; the first `MOST_TURNS`."""
     found = [
         (f.session, f.turn) for f in findings if f.code == GREEDY_DIVERGENCE and f.severity == ERROR
     ]
@@ -62,69 +46,53 @@ def in_flight_beside(exchanges: Mapping[TurnId, Exchange], turns: Sequence[TurnI
     }
 
 
-def recurrences(
-    evidence: Evidence, facts: RunFacts, findings: Sequence[Finding]
-) -> Mapping[ArmTurn, Recurrence]:
-    """How often the token of each hard divergence came back."""
-    arms = {arm.name: arm for arm in (facts.main, *facts.arms)}
-    found: dict[ArmTurn, Recurrence] = {}
-    for finding in findings:
-        place = _place(finding)
-        if finding.code != GREEDY_DIVERGENCE or finding.token is None or place[0] not in arms:
-            continue
-        arm, turn = arms[place[0]], place[1:]
-        reruns = [evidence.of("candidate", name) for name in arm.rerun_names]
-        again = [rerun[turn].response for rerun in reruns if turn in rerun]
-        first = evidence.of("candidate", arm.name).get(turn)
-        if again and first is not None:
-            found[place] = recurrence(first.response, finding.token, again)
-    return found
+def labelled(result: TurnResult, captures: Evidence, arm: Arm) -> TurnResult:
+    """The result of a turn, its hard divergence with how often the token came back."""
+    turn = (result.regrets.session, result.regrets.turn)
+    reruns = [captures.of("candidate", name) for name in arm.rerun_names]
+    again = [rerun[turn].response for rerun in reruns if turn in rerun]
+    first = captures.of("candidate", arm.name).get(turn)
+    if not again or first is None:
+        return result
+    findings = (_seen_again(finding, first.response, again) for finding in result.findings)
+    return replace(result, findings=tuple(findings))
 
 
-def _place(finding: Finding) -> ArmTurn:
-    return str(finding.detail.get("arm", MAIN)), finding.session or "", finding.turn or ""
+def _seen_again(finding: Finding, first: Response, again: Sequence[Response]) -> Finding:
+    if finding.code != GREEDY_DIVERGENCE or finding.token is None:
+        return finding
+    seen = recurrence(first, finding.token, again)
+    if seen.label is None:
+        return finding
+    text = f"{finding.message}; {seen.label}: {seen.seen} of {seen.runs} re-runs show it"
+    return replace(finding, message=text, detail={**finding.detail, "recurs": seen.label})
 
 
-def labelled(findings: Sequence[Finding], seen: Mapping[ArmTurn, Recurrence]) -> list[Finding]:
-    """Findings whose message says how often they came back."""
-    result = []
-    for finding in findings:
-        again = seen.get(_place(finding))
-        if finding.code == GREEDY_DIVERGENCE and again is not None and again.label is not None:
-            text = f"{finding.message}; {again.label}: {again.seen} of {again.runs} re-runs show it"
-            finding = replace(
-                finding, message=text, detail={**finding.detail, "recurs": again.label}
-            )
-        result.append(finding)
-    return result
+def stall_bound_of(gap_p99: float | None) -> float | None:
+    """The longest wait (ms) between events that is no stall; `None` where no baseline shows it."""
+    return None if gap_p99 is None else stall_bound(gap_p99)
 
 
-def stalled_turns(facts: RunFacts, evidence: Evidence) -> list[TurnId]:
-    """Turns that stalled as users send them; none where the policy makes no error of that."""
-    bound = _bound(evidence)
-    if bound is None or facts.policy.severity.get(CHUNK_STALL, ERROR) != ERROR:
-        return []
+def stalled_turns(captures: Evidence, bound: float | None) -> list[TurnId]:
+    """Turns that stalled as users send them."""
     return [
         turn
-        for turn, exchange in evidence.of("candidate", PLAIN).items()
-        if turn in evidence.of("baseline", PLAIN) and longest_gap(exchange.response)[0] > bound
+        for turn, exchange in captures.of("candidate", PLAIN).items()
+        if bound is not None
+        and turn in captures.of("baseline", PLAIN)
+        and longest_gap(exchange.response)[0] > bound
     ]
 
 
-def stalls_judged(
-    facts: RunFacts, evidence: Evidence, findings: Sequence[Finding]
-) -> list[Finding]:
-    """The findings, stalls among them with how often they came back. A severity that the policy
+def stalls_labelled(
+    judged: PairJudgements, captures: Evidence, facts: RunFacts, bound: float | None
+) -> PairJudgements:
+    """The judgements, stalls among them with how often they came back. A severity that the policy
     names stays."""
-    bound = _bound(evidence)
-    again = {} if bound is None else _recurrences(facts, evidence, bound)
+    again = {} if bound is None else _recurrences(facts, captures, bound)
     named = CHUNK_STALL in facts.policy.severity
-    return [_labelled_stall(finding, again, named) for finding in findings]
-
-
-def _bound(evidence: Evidence) -> float | None:
-    p99 = gap_p99(list(evidence.of("baseline", PLAIN).values()))
-    return None if p99 is None else stall_bound(p99)
+    findings = (_labelled_stall(finding, again, named) for finding in judged.findings)
+    return replace(judged, findings=tuple(findings))
 
 
 def _recurrences(facts: RunFacts, evidence: Evidence, bound: float) -> dict[TurnId, Recurrence]:

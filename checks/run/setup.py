@@ -1,11 +1,11 @@
 """What the two paths are, and whether they differ in more than speculation."""
 
-import math
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from checks.acceptance.drafter_config import judge_drafter_config
 from checks.findings import Finding, NotJudged
-from checks.run.evidence import RunFacts, ServerFacts
+from checks.run.evidence import RunFacts
 from checks.servers.paths import (
     PathComparison,
     compare_fingerprints,
@@ -31,24 +31,31 @@ class SetUp:
     unverified: tuple[str, ...] = field(default=())
 
 
-def judge_setup(facts: RunFacts, evidence: Evidence) -> SetUp:
-    """PATHS_DIFFER and DRAFTER_CONFIG_LOST, with what could not be verified."""
+def judge_setup(
+    facts: RunFacts,
+    prints: Mapping[str, Collection[str]],
+    prompts: Sequence[Finding],
+    runs: Collection[str],
+) -> SetUp:
+    """PATHS_DIFFER and DRAFTER_CONFIG_LOST, with what could not be verified.
+
+    `prints` are the fingerprints of each path's servers, `prompts` the differences of prompts in
+    the main arm, `runs` those that the captures are of.
+    """
     servers, drafter = facts.servers, facts.drafter
     comparison = compare_paths(servers["baseline"], servers["candidate"])
     findings = list(comparison.findings)
     not_judged: list[NotJudged] = []
     for path in servers:
-        prints = [e.response.system_fingerprint for e in evidence.of(path).values()]
-        changed = compare_fingerprints(path, prints)
+        changed = compare_fingerprints(path, sorted(prints.get(path, ())))
         findings += [changed] if changed else []
-    findings += prompt_differences(evidence, facts.main)[:ONLY_FIRST]
+    findings += prompts[:ONLY_FIRST]
     if facts.drafter_known:
         for item in judge_drafter_config(drafter.checkpoint, drafter.effective):
             (findings if isinstance(item, Finding) else not_judged).append(item)  # type: ignore[arg-type]
     unverified = list(comparison.unverified)
-    runs = sorted({exchange.key.run for exchange in evidence})
     if len(runs) > 1:
-        unverified.append(f"the captures are of different runs: {', '.join(runs)}")
+        unverified.append(f"the captures are of different runs: {', '.join(sorted(runs))}")
     if drafter.error:
         unverified.append(f"drafter config: {drafter.error}")
     return SetUp(comparison, tuple(findings), tuple(not_judged), tuple(unverified))
@@ -67,20 +74,3 @@ def prompt_differences(evidence: Evidence, arm: Arm) -> list[Finding]:
         if turn in again:
             found.append(compare_repeats(*turn, first, again[turn].response.prompt_token_ids))
     return [finding for finding in found if finding is not None]
-
-
-def with_block_size(server: ServerFacts, evidence: Evidence) -> ServerFacts:
-    """The facts, with the KV block size that the captures show where no server says it."""
-    if server.block_size is not None:
-        return server
-    return replace(server, block_size=seen_block_size(evidence))
-
-
-def seen_block_size(evidence: Evidence) -> int | None:
-    """The KV block size as far as the captures show it, for servers that do not say.
-
-    Whole blocks are cached, so every cached length is a multiple of the size; the greatest common
-    divisor may be a multiple of it too, which only makes the check of lost cache hits more lenient.
-    """
-    cached = [e.response.usage.cached or 0 for e in evidence if e.response.usage is not None]
-    return math.gcd(*cached) or None

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from checks.acceptance.profile_sums import ProfileSums
 from checks.calls.behaviour import PairedOutcome
 from checks.findings import Finding
-from checks.greedy.turn import measure_turn
-from checks.run.evidence import Gathered, RunFacts
+from checks.greedy.judge import GreedyJudgement
+from checks.greedy.turn import TurnRegrets
+from checks.run.evidence import RunFacts
 from checks.slices.acceptance import BySession, SliceAcceptance, compare_slices
 from checks.slices.judge import SliceJudgement, judge_slices
 from checks.slices.slices import Slice, TurnId, turns_by_slice
@@ -25,42 +26,31 @@ class Slices:
 
 
 def judge_run_slices(
-    run: Gathered,
-    facts: RunFacts,
+    named: Mapping[TurnId, frozenset[Slice]],
+    measured: Sequence[TurnRegrets],
+    greedy: GreedyJudgement,
     sums: ProfileSums,
     outcomes: Sequence[PairedOutcome],
     findings: Sequence[Finding],
+    facts: RunFacts,
 ) -> Slices:
-    """The slices of the main arm. `findings` are those of the whole run."""
+    """The slices of the main arm, `named` by turn. `findings` are those of the whole run."""
     policy, seed = facts.policy, facts.seed
-    named = {turn: frozenset(names) for turn, names in _named(run.evidence, facts)}
     slices = turns_by_slice(named)
-    judged = judge_slices(
-        slices,
-        [measure_turn(turn) for turn in run.main.turns],
-        run.main.greedy,
-        outcomes,
-        findings,
-        policy,
-        seed,
-    )
+    judged = judge_slices(slices, measured, greedy, outcomes, findings, policy, seed)
     profiled = dict(_profiles(slices, sums.by_session()))
     whole = sums.by_session().get(("all", "all"), {})
     return Slices(tuple(judged), compare_slices(profiled, whole, seed=seed))
 
 
-def _named(evidence: Evidence, facts: RunFacts) -> Iterator[tuple[TurnId, list[Slice]]]:
-    sessions = {session.session: session for session in facts.sessions}
-    baseline = evidence.of("baseline")
-    for turn, exchange in evidence.of("candidate").items():
-        session = sessions.get(turn[0])
-        yield (
-            turn,
-            [
-                *(() if session is None else _of_session(session)),
-                *_of_turn(exchange, baseline.get(turn)),
-            ],
-        )
+def slices_of(captures: Evidence, session: SessionFacts | None) -> dict[TurnId, frozenset[Slice]]:
+    """The slices of each turn of a session's main arm."""
+    baseline = captures.of("baseline")
+    of_session = () if session is None else tuple(_of_session(session))
+    return {
+        turn: frozenset((*of_session, *_of_turn(exchange, baseline.get(turn))))
+        for turn, exchange in captures.of("candidate").items()
+    }
 
 
 def _of_session(session: SessionFacts) -> Iterator[Slice]:

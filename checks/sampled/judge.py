@@ -24,7 +24,7 @@ from checks.sampled.statistics import (
     statistics_of,
 )
 from checks.sampled.surprisal import tokens_for_equivalence
-from checks.sampled.turn import SampledScores, SampledTurn, reason_not_judged, score_lists
+from checks.sampled.turn import SampledScores, SampledTurn, ScoredTurn, score_turn
 from checks.stats.session_interval import Estimate
 
 EVIDENCE, EXCESS = "sampled_evidence", "sampled_excess_surprisal"
@@ -51,28 +51,24 @@ class SampledJudgement:
 
 def judge_sampled(turns: Sequence[SampledTurn], policy: Policy, seed: int) -> SampledJudgement:
     """Judge all turns with temperature above 0. Order does not matter."""
+    return judge_scored([score_turn(turn, seed) for turn in turns], policy, seed)
+
+
+def judge_scored(turns: Sequence[ScoredTurn], policy: Policy, seed: int) -> SampledJudgement:
+    """As `judge_sampled`, of turns whose statistics are known already."""
     if not turns:
         absent = "no turn is sampled"
         bounds = (not_applicable(EVIDENCE, absent), not_applicable(EXCESS, absent))
         return SampledJudgement(bounds, (), None, None, {}, seed)
     ordered = sorted(turns, key=lambda turn: (turn.session, turn.turn))
-    reasons = Counter(reason for t in ordered if (reason := reason_not_judged(t)) is not None)
-    usable = [turn for turn in ordered if reason_not_judged(turn) is None]
-    ours = [
-        score_lists(turn, turn.candidate, turn.drafts, seed)
-        for turn in usable
-        if turn.candidate is not None
-    ]
-    theirs = [
-        score_lists(turn, turn.baseline, None, seed + 1)
-        for turn in usable
-        if turn.baseline is not None
-    ]
-    candidate, baseline = (statistics_of(scores, seed) for scores in (ours, theirs))
+    scores = [turn.candidate for turn in ordered if turn.candidate is not None]
+    own = [turn.baseline for turn in ordered if turn.baseline is not None]
+    candidate, baseline = (statistics_of(side, seed) for side in (scores, own))
     evidence = _evidence(candidate, baseline, policy)
-    bounds = (evidence, _excess(candidate, baseline, ours, policy))
+    bounds = (evidence, _excess(candidate, baseline, scores, policy))
     shifted = [bound for bound in bounds if bound.state == "fail"]
     found = tuple(Finding(codes.SAMPLED_SHIFT, bound.message) for bound in shifted)
+    reasons = Counter(turn.not_judged for turn in ordered if turn.not_judged is not None)
     return SampledJudgement(bounds, found, candidate, baseline, dict(reasons), seed)
 
 

@@ -101,6 +101,31 @@ def score_lists(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class ScoredTurn:
+    """The statistics of both paths' outputs of one turn; both `None` where it is `not_judged`."""
+
+    session: str
+    turn: str
+    not_judged: str | None
+    candidate: SampledScores | None = None
+    baseline: SampledScores | None = None
+
+
+def score_turn(turn: SampledTurn, seed: int) -> ScoredTurn:
+    """Statistics of a turn; the baseline's draws are others than the candidate's."""
+    reason, lists, own = reason_not_judged(turn), turn.candidate, turn.baseline
+    if reason is not None or lists is None:
+        return ScoredTurn(turn.session, turn.turn, reason)
+    return ScoredTurn(
+        turn.session,
+        turn.turn,
+        None,
+        candidate=score_lists(turn, lists, turn.drafts, seed),
+        baseline=None if own is None else score_lists(turn, own, None, seed + 1),
+    )
+
+
 def reason_not_judged(turn: SampledTurn) -> str | None:
     """Why a whole turn cannot be judged; `None` where it can."""
     found = obstacles(turn.request)

@@ -11,7 +11,8 @@ servers the gate launched, in an arm that was not interrupted. An attached serve
 too, or hide behind a balancer: there it is only told how much else the server wrote meanwhile.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 from checks.findings import METRIC_SUM, Finding
@@ -48,40 +49,68 @@ def growth(samples: Sequence[ServerSample], name: str) -> float | None:
     return sum(values[-1] - values[0] for values in by_url.values())
 
 
-def sums(responses: Sequence[Response]) -> dict[str, int | None]:
-    """The same quantities from the answers; `None` where an answer does not tell."""
-    completions = [r.usage.completion if r.usage else None for r in responses]
-    known = [r.speculation for r in responses if r.speculation is not None]
-    told = len(known) == len(responses)
-    drafted = [step for one in known for step in one.drafted or ()]
-    accepted = [step for one in known for step in one.accepted or ()]
-    return {
-        "generation_tokens": sum(n for n in completions if n is not None)
-        if None not in completions
-        else None,
-        "drafts": len(drafted) if told else None,
-        "draft_tokens": sum(drafted) if told else None,
-        "accepted_tokens": sum(accepted) if told else None,
-    }
+@dataclass(frozen=True, slots=True)
+class AnswerSums:
+    """The same quantities from the answers, `None` where an answer does not tell; and the most
+    tokens that one step drafted."""
+
+    generation_tokens: int | None = 0
+    drafts: int | None = 0
+    draft_tokens: int | None = 0
+    accepted_tokens: int | None = 0
+    longest: int = 0
+
+    def __add__(self, other: "AnswerSums") -> "AnswerSums":
+        return AnswerSums(
+            _plus(self.generation_tokens, other.generation_tokens),
+            _plus(self.drafts, other.drafts),
+            _plus(self.draft_tokens, other.draft_tokens),
+            _plus(self.accepted_tokens, other.accepted_tokens),
+            max(self.longest, other.longest),
+        )
+
+
+def _plus(one: int | None, other: int | None) -> int | None:
+    return None if one is None or other is None else one + other
+
+
+def sums(responses: Iterable[Response]) -> AnswerSums:
+    """What these answers hold."""
+    return sum((_of_answer(response) for response in responses), AnswerSums())
+
+
+def _of_answer(response: Response) -> AnswerSums:
+    completion = response.usage.completion if response.usage else None
+    speculation = response.speculation
+    if speculation is None:
+        return AnswerSums(completion, None, None, None)
+    drafted = speculation.drafted or ()
+    return AnswerSums(
+        completion,
+        len(drafted),
+        sum(drafted),
+        sum(speculation.accepted or ()),
+        max(drafted, default=0),
+    )
 
 
 def judge_counters(
     path: str,
     arm: str,
     samples: Sequence[ServerSample],
-    responses: Sequence[Response],
+    answers: AnswerSums,
     concurrency: int,
 ) -> list[Finding]:
     """Contradictions between the counters and the answers of one arm.
 
-    `samples` must span the arm, and `responses` be all that the server gave meanwhile.
+    `samples` must span the arm, and `answers` be all that the server gave meanwhile.
     """
     found = []
-    for name, expected in sums(responses).items():
-        counted = growth(samples, name)
+    for name in NAMES:
+        expected, counted = getattr(answers, name), growth(samples, name)
         if counted is None or expected is None:
             continue
-        if abs(counted - expected) > _allowed(expected, responses, concurrency):
+        if abs(counted - expected) > _allowed(expected, answers, concurrency):
             text = f"the {path}'s server counted {counted:,.0f} {NAMES[name]} while arm {arm} ran, "
             text += f"its answers hold {expected:,}"
             detail = {"path": path, "counter": name, "counted": counted, "answers": expected}
@@ -93,15 +122,15 @@ def other_traffic(
     path: str,
     arm: str,
     samples: Sequence[ServerSample],
-    responses: Sequence[Response],
+    answers: AnswerSums,
     concurrency: int,
 ) -> str | None:
     """A sentence where an attached server visibly served others while the arm ran."""
-    ours, counted = sums(responses)["generation_tokens"], growth(samples, "generation_tokens")
+    ours, counted = answers.generation_tokens, growth(samples, "generation_tokens")
     if not ours or counted is None:
         return None
     more = counted - ours
-    if more <= max(OTHERS * ours, _allowed(ours, responses, concurrency)):
+    if more <= max(OTHERS * ours, _allowed(ours, answers, concurrency)):
         return None
     return (
         f"the {path}'s server wrote {more:,.0f} tokens for others while arm {arm} ran "
@@ -119,9 +148,5 @@ def preempted(samples: Sequence[ServerSample]) -> float | None:
     return sum(step for step in steps if step > 0) if steps else None
 
 
-def _allowed(expected: int, responses: Sequence[Response], concurrency: int) -> float:
-    longest = max(
-        (max(r.speculation.drafted or (0,), default=0) for r in responses if r.speculation),
-        default=0,
-    )
-    return SLACK * expected + concurrency * (longest + 1)
+def _allowed(expected: int, answers: AnswerSums, concurrency: int) -> float:
+    return SLACK * expected + concurrency * (answers.longest + 1)

@@ -29,14 +29,39 @@ SATURATED_SHARE = 0.05
 """A client that gets this share of baseline chunks merged is too slow to time single tokens."""
 
 
+Times = Mapping[Metric, float]
+
+
+@dataclass(frozen=True, slots=True)
+class StreamTimes:
+    """What can be measured of one stream; `decode` is (ms, tokens) after the first token, `None`
+    where that took no time that can be measured."""
+
+    times: Times
+    decode: tuple[float, int] | None
+
+
 @dataclass(frozen=True, slots=True)
 class SpeedPair:
-    """The two streams of one turn."""
+    """The times of both streams of one turn."""
 
     session: str
     turn: str
-    baseline: Response
-    candidate: Response
+    baseline: StreamTimes
+    candidate: StreamTimes
+
+
+def speed_pair(session: str, turn: str, baseline: Response, candidate: Response) -> SpeedPair:
+    """Both streams of one turn, measured."""
+    return SpeedPair(session, turn, _stream_times(baseline), _stream_times(candidate))
+
+
+def _stream_times(response: Response) -> StreamTimes:
+    times = _times(response)
+    tpot = times.get("tpot_ms")
+    tokens = response.usage.completion if response.usage else None
+    decode = None if tpot is None or tokens is None else (tpot * (tokens - 1), tokens - 1)
+    return StreamTimes(times, decode)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +84,9 @@ class SpeedEstimate:
 
 def compare_speed(pairs: Sequence[SpeedPair], seed: int) -> tuple[SpeedEstimate, ...]:
     """One estimate per metric, over the turns that both paths answered."""
-    times = [(pair.session, _times(pair.baseline), _times(pair.candidate)) for pair in pairs]
+    pairs = sorted(pairs, key=lambda pair: (pair.session, pair.turn))
+    times = [(pair.session, pair.baseline.times, pair.candidate.times) for pair in pairs]
     return (*(_compare(metric, times, seed) for metric in PER_TURN), _per_token(pairs, seed))
-
-
-Times = Mapping[Metric, float]
 
 
 def _times(response: Response) -> Times:
@@ -109,7 +132,7 @@ def _per_token(pairs: Sequence[SpeedPair], seed: int) -> SpeedEstimate:
     both = [
         (pair.session, before, after)
         for pair in pairs
-        for before, after in [(_decode(pair.baseline), _decode(pair.candidate))]
+        for before, after in [(pair.baseline.decode, pair.candidate.decode)]
         if before is not None and after is not None
     ]
     if not both:
@@ -134,29 +157,28 @@ def _per_token(pairs: Sequence[SpeedPair], seed: int) -> SpeedEstimate:
     )
 
 
-def _decode(response: Response) -> tuple[float, int] | None:
-    """(ms, tokens) after the first token; `None` where that took no time that can be measured."""
-    tpot = _times(response).get("tpot_ms")
-    tokens = response.usage.completion if response.usage else None
-    return None if tpot is None or tokens is None else (tpot * (tokens - 1), tokens - 1)
-
-
 def _exp(value: float | None) -> float | None:
     return None if value is None else math.exp(value)
 
 
-def merged_share(baseline: Sequence[Response]) -> float | None:
+def chunk_counts(response: Response) -> tuple[int, int]:
+    """Chunks of an answer that carry tokens, and those of them that carry more than one."""
+    counts = [chunk.token_ids for chunk in response.chunks if chunk.token_ids]
+    return len(counts), sum(count > 1 for count in counts)
+
+
+def merged_share(baseline: Sequence[tuple[int, int]]) -> float | None:
     """Share of the baseline's chunks that carry more than one token; `None` without chunks.
 
     Without speculation an engine step commits one token, so a chunk with several is two steps
     merged, because the client (or the server's front end) came too late for the first.
+    `baseline` holds the `chunk_counts` of its answers.
     """
-    counts = [chunk.token_ids for response in baseline for chunk in response.chunks]
-    carrying = [count for count in counts if count]
-    return sum(count > 1 for count in carrying) / len(carrying) if carrying else None
+    carrying = sum(count for count, _ in baseline)
+    return sum(several for _, several in baseline) / carrying if carrying else None
 
 
-def saturation(baseline: Sequence[Response]) -> str | None:
+def saturation(baseline: Sequence[tuple[int, int]]) -> str | None:
     """A sentence where the client was too slow for the times to mean much; else `None`."""
     share = merged_share(baseline)
     if share is None or share < SATURATED_SHARE:

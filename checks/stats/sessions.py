@@ -18,10 +18,12 @@ error of sqrt(0.025 · 0.975 / 2000) = 0.35 points."""
 def hash_order(names: Iterable[str], seed: int) -> list[str]:
     """Distinct names in an order that depends on the seed and the names alone."""
 
-    def key(name: str) -> bytes:
-        return blake2b(f"{seed}\x00{name}".encode(), digest_size=16).digest()
+    return sorted(set(names), key=lambda name: hash_place(name, seed))
 
-    return sorted(set(names), key=key)
+
+def hash_place(name: str, seed: int) -> str:
+    """Where `hash_order` puts a name: places sort as the names do there."""
+    return blake2b(f"{seed}\x00{name}".encode(errors="surrogatepass"), digest_size=16).hexdigest()
 
 
 def calibration_half(sessions: Iterable[str], seed: int) -> frozenset[str]:

@@ -1,6 +1,5 @@
 """What the cuts of a run's outputs showed, and how much was tried."""
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,6 +8,8 @@ from checks import findings as f
 from checks.bounds import ControlResult
 from checks.cases.redaction import Redact
 from checks.findings import Finding, NotJudged
+from checks.splits.markup import CallToWrite
+from checks.splits.parse_result import ParseResult
 from traces.cases.case import Case
 from traces.journal.exchange import TurnId
 from traces.journal.served_parsers import ServedParsers
@@ -67,16 +68,43 @@ class SplitCases:
         )
 
 
-@dataclass(slots=True)
+MOST_VARIANT = 5
+"""After so many outputs that parse otherwise no more count: the parser is shown at fault."""
+MOST_CALLS = 8
+"""So many calls are kept for the control."""
+
+
+@dataclass(frozen=True, slots=True)
+class CutOutput:
+    """One output after it was cut: what became of it, how many cuts were tried, and what that
+    showed. `variant` tells that a cut changes the result, `minor` that it changes white space.
+
+    `fault` is what its parser makes of it one token at a time and not streamed, where that differs.
+    `calls` and `tools` are for the control, `shown` for the case file of a variant output.
+    """
+
+    turn: TurnId
+    fates: tuple[str, ...] = ()
+    cuts: int = 0
+    variant: bool = False
+    minor: bool = False
+    findings: tuple[Finding, ...] = ()
+    fault: tuple[ParseResult, ParseResult] | None = None
+    calls: tuple[CallToWrite, ...] = ()
+    tools: tuple[Mapping[str, Any], ...] = ()
+    shown: VariantOutput | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class SplitRun:
-    """`outputs` counts outputs by what became of them, `cuts` the parses that were held against
+    """`outputs` counts outputs by what became of them, `cuts` the parses that were compared with
     one token per delta. `unavailable` says why nothing could be tried, where that is so; `cases`
     makes case files of the findings."""
 
     parsers: str = ""
     unavailable: str = ""
-    findings: list[Finding] = field(default_factory=list)
-    outputs: Counter[str] = field(default_factory=Counter)
+    findings: tuple[Finding, ...] = ()
+    outputs: Mapping[str, int] = field(default_factory=dict)
     cuts: int = 0
     controls: tuple[ControlResult, ...] = ()
     cases: SplitCases = field(default_factory=SplitCases)
@@ -89,7 +117,7 @@ class SplitRun:
         return [
             NotJudged(f.SPLIT_VARIANT, f"{reason} ({self.outputs[name]} turns)")
             for name, reason in REASONS.items()
-            if self.outputs[name]
+            if self.outputs.get(name)
         ]
 
     @property
@@ -100,6 +128,6 @@ class SplitRun:
     @property
     def statements(self) -> list[str]:
         """How much was tried, for the verdict's statement of what it could have seen."""
-        if not self.outputs[CUT]:
+        if not self.outputs.get(CUT):
             return []
         return [f"{self.parsers} parsed {self.outputs[CUT]} outputs under {self.cuts:,} other cuts"]

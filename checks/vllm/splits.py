@@ -1,13 +1,32 @@
 """Split invariance in every run: its own outputs, cut elsewhere, through its server's parsers."""
 
 import importlib.util
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from checks.vllm.cutter import Cutter
-from checks.vllm.split_run import SplitRun
+from checks.findings import SPLIT_VARIANT, WARNING, Finding
+from checks.vllm.cutter import Cutter, draw, fate_of, uncut_of
+from checks.vllm.split_run import (
+    LEFT_OUT,
+    MOST_CALLS,
+    MOST_VARIANT,
+    CutOutput,
+    SplitCases,
+    SplitRun,
+)
 from traces.journal.exchange import Exchange, TurnId
 from traces.journal.served_parsers import ServedParsers
+
+
+def cutter_here(served: ServedParsers, largest: int, seed: int) -> Cutter | str:
+    """What cuts outputs of these parsers, or why nothing can be cut on this machine."""
+    try:
+        if why := _unavailable(served):
+            return why
+        return Cutter(served, _tokenizer_for(served), largest, seed)
+    except Exception as error:  # a vLLM that cannot be imported here fails in many ways
+        return f"vLLM's parsers cannot be used here: {error}"
 
 
 def judge_split_invariance(
@@ -21,16 +40,81 @@ def judge_split_invariance(
 
     `draft_tokens` is k: steps send 1 … k + 1 tokens.
     """
-    run = SplitRun(" + ".join(name for name in (served.tool, served.reasoning) if name))
-    try:
-        run.unavailable = _unavailable(served)
-        tokenizer = None if run.unavailable else _tokenizer_for(served)
-    except Exception as error:  # a vLLM that cannot be imported here fails in many ways
-        run.unavailable = f"vLLM's parsers cannot be used here: {error}"
-    if run.unavailable:
-        return run
-    Cutter(run, served, tokenizer, draft_tokens + 1, seed, baseline).cut_all(exchanges)
-    return run
+    cutter = cutter_here(served, draft_tokens + 1, seed)
+    fates = Counter(fate for one in exchanges.values() if (fate := fate_of(one)) is not None)
+    drawn: dict[TurnId, int] = {}
+    outputs: list[CutOutput] = []
+    if not isinstance(cutter, str):
+        drawn = draw(list(uncut_of(exchanges, seed)), cutter.largest)
+        outputs = [cutter.cut(exchanges[turn], baseline.get(turn)) for turn in drawn]
+    return conclude_splits(outputs, fates, drawn, len(exchanges), served, cutter)
+
+
+def conclude_splits(
+    outputs: Iterable[CutOutput],
+    fates: Mapping[str, int],
+    drawn: Mapping[TurnId, int],
+    whole: int,
+    served: ServedParsers,
+    cutter: Cutter | str,
+) -> SplitRun:
+    """What the cut `outputs` show together, in any order. `fates` counts the outputs of a run of
+    `whole` that cannot be cut; those that are neither were left out."""
+    parsers = " + ".join(name for name in (served.tool, served.reasoning) if name)
+    if isinstance(cutter, str):
+        return SplitRun(parsers, cutter)
+    kept = _until_shown(sorted(outputs, key=lambda one: drawn[one.turn]))
+    counts = Counter(fates) + Counter(fate for one in kept for fate in one.fates)
+    counts[LEFT_OUT] = whole - sum(fates.values()) - len(kept)
+    minor = [one.turn for one in kept if one.minor][:MOST_VARIANT]
+    findings = [
+        finding for one in kept if not one.minor or one.turn in minor for finding in one.findings
+    ]
+    faults = [one for one in kept if one.fault is not None]
+    calls = [call for one in kept for call in one.calls][:MOST_CALLS]
+    tools: list[Mapping[str, Any]] = []
+    for one in kept:
+        tools += [tool for tool in one.tools if tool not in tools]
+    from checks.vllm.control import judge_vllm_control
+
+    shown = {one.turn: one.shown for one in kept if one.shown is not None}
+    return SplitRun(
+        parsers,
+        findings=(*findings, *([_parser_fault(faults)] if faults else ())),
+        outputs=+counts,
+        cuts=sum(one.cuts for one in kept),
+        controls=(judge_vllm_control(calls, tools, cutter.largest, cutter.seed),),
+        cases=SplitCases(shown, served, cutter.largest, cutter.seed),
+    )
+
+
+def _until_shown(outputs: Sequence[CutOutput]) -> list[CutOutput]:
+    """The outputs up to that which shows the parser at fault for good."""
+    kept: list[CutOutput] = []
+    for one in outputs:
+        if sum(known.variant for known in kept) >= MOST_VARIANT:
+            break
+        kept.append(one)
+    return kept
+
+
+def _parser_fault(faults: Sequence[CutOutput]) -> Finding:
+    """One warning for all outputs that differ without any cut: no drafter is needed for it."""
+    assert faults[0].fault is not None
+    one, whole = faults[0].fault
+    text = (
+        "the parser's own fault, with or without speculation: streamed one token at a time and "
+        f"not streamed, {len(faults)} of the outputs parse differently; here: "
+        f"{one.difference(whole)}"
+    )
+    return Finding(
+        SPLIT_VARIANT,
+        text,
+        severity=WARNING,
+        baseline=str(whole.as_json()),
+        candidate=str(one.as_json()),
+        baseline_too=True,
+    ).at(*faults[0].turn)
 
 
 def _tokenizer_for(served: ServedParsers) -> Any:

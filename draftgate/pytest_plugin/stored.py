@@ -46,7 +46,7 @@ class StoredJournals:
             if not file.is_file():
                 raise InputError(f"{file}: no such journal", "name the folder of a run")
             add_journal(evidence, file)
-        for note in stray_notes(evidence):
+        for note in stray_notes(evidence.strays):
             warnings.warn(note, stacklevel=2)
         return evidence.in_order()
 

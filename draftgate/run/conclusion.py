@@ -15,9 +15,10 @@ from pathlib import Path
 
 from checks.cases.writing import case_json, case_of_pair
 from checks.findings import ERROR, SPLIT_VARIANT, Finding
-from checks.run.evidence import Gathered, RunFacts
-from checks.run.judge import Conclusion, judge
+from checks.run.evidence import RunFacts, SessionEvidence
+from checks.run.judge import JudgedRun, RunJudgement, judge_all
 from checks.run.pairs import LivePair
+from checks.run.session import pairs_of
 from checks.vllm.split_run import SplitCases
 from draftgate.config.config import Config
 from draftgate.progress import Reporter
@@ -41,7 +42,7 @@ Place = tuple[str, str, str]
 
 
 def conclude(
-    run: Gathered,
+    sessions: Sequence[SessionEvidence],
     facts: RunFacts,
     config: Config,
     folder: RunFolder,
@@ -50,52 +51,64 @@ def conclude(
 ) -> GateOutcome:
     """Judge what was gathered between two times, keep it in the store, write the report."""
     reporter.note("judging")
-    conclusion = judge(run, facts)
+    run = judge_all(sessions, facts)
+    judged = run.judgement
     about = RunDescription(
         *time,
         tool_version=VERSION,
         config=Redactor().value(config.model_dump(mode="json", exclude={"policy"})),
-        counts=counts_of(run, facts, conclusion),
+        counts=counts_of(judged, facts),
     )
     redact = Redactor() if config.run.redact else str
     cases = write_cases(
         folder.cases,
-        conclusion.findings,
-        conclusion.live_pairs,
-        conclusion.splits.cases,
+        judged.findings,
+        _pairs_to_show(run, facts),
+        judged.parts.splits.cases,
         redact=config.run.redact,
     )
     db, report = Path(config.run.db), report_file(config, folder)
     with Store.open(db, write=True) as store:
-        store.load(run_tables(run, facts, conclusion, about, cases, redact))
+        store.load(run_tables(run, facts, about, cases, redact))
         summary = read_summary(store, folder.run)
         write_whole(report, render_html(store, summary, folder=report.parent))
-    codes = Counter(f.code for f in conclusion.findings if f.severity == ERROR)
     return GateOutcome(
         run=folder.run,
-        verdict=conclusion.verdict,
-        codes=codes,
+        verdict=judged.verdict,
+        codes=Counter(f.code for f in judged.findings if f.severity == ERROR),
         counts=about.counts,
         store=db,
         report=report,
         folder=folder.root,
-        notes=conclusion.notes,
+        notes=judged.notes,
     )
 
 
-def counts_of(run: Gathered, facts: RunFacts, conclusion: Conclusion) -> dict[str, int]:
+def _pairs_to_show(run: JudgedRun, facts: RunFacts) -> list[LivePair]:
+    """The pairs of all sessions with an error, made once more."""
+    shown = {f.session for f in run.judgement.findings if f.severity == ERROR}
+    return [
+        pair
+        for one in run.sessions
+        if one.session in shown
+        for pairs in pairs_of(one, run.floor, facts).values()
+        for pair in pairs
+    ]
+
+
+def counts_of(judged: RunJudgement, facts: RunFacts) -> dict[str, int]:
     """How much was replayed, skipped and judged."""
-    greedy = run.main.greedy
+    greedy, tools = judged.parts.greedy, judged.parts.behaviour.table
     equal = sum(turn.equal and turn.not_judged is None for turn in greedy.turns)
     forks = Counter(turn.fork.kind for turn in greedy.turns if turn.fork is not None)
     skipped = [turn for session in facts.sessions for turn in session.turns if turn.skipped]
     counts = {
         "sessions": len(facts.sessions),
-        "turns_replayed": len(run.evidence.of("candidate")),
+        "turns_replayed": judged.turns,
         "turns_too_long": len(facts.too_long),
         "turns_skipped": len(skipped),
         "rows_unread": facts.unread,
-        "records_of_no_path": len(run.evidence.strays),
+        "records_of_no_path": len(facts.strays),
         "turns_judged": sum(turn.not_judged is None for turn in greedy.turns),
         "turns_equal": equal,
         "tokens_judged": greedy.tokens,
@@ -103,12 +116,12 @@ def counts_of(run: Gathered, facts: RunFacts, conclusion: Conclusion) -> dict[st
         "near_tie_forks": forks["near_tie"],
         "hard_forks": forks["hard"],
         "aa_forks": sum(turn.repeat_divergence is not None for turn in greedy.turns),
-        "turns_with_tools": conclusion.behaviour.table.pairs if conclusion.behaviour.table else 0,
-        "drafts": conclusion.acceptance.drafts,
-        "unaligned_turns": sum(f.code == "UNALIGNED" for f in conclusion.findings),
-        **conclusion.splits.counts,
+        "turns_with_tools": tools.pairs if tools else 0,
+        "drafts": judged.parts.acceptance.drafts,
+        "unaligned_turns": sum(f.code == "UNALIGNED" for f in judged.findings),
+        **judged.parts.splits.counts,
     }
-    for found in run.further:
+    for found in judged.parts.further:
         counts[f"tokens_judged[{found.arm.name}]"] = found.greedy.tokens
     return counts
 

@@ -14,8 +14,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from checks.run.evidence import Answers, Gathered, RunFacts
-from checks.run.reruns import suspicious_turns
+from checks.findings import CHUNK_STALL, ERROR
+from checks.run.evidence import Answers, RunFacts, sessions_of, with_evidence
+from checks.run.floor import gap_p99
+from checks.run.reruns import MOST_TURNS, stall_bound_of, stalled_turns
 from draftgate.config.config import Config
 from draftgate.progress import Reporter
 from draftgate.run.collection import Collector
@@ -25,13 +27,14 @@ from draftgate.run.outcome import GateOutcome
 from draftgate.run.own_servers import measure_verify_floor, run_small_kv, wants_verify_floor
 from draftgate.run.paths import OpenPath, check_reachable, open_paths
 from draftgate.run.plan import Fitting, Plan, make_plan
-from draftgate.run.questions import Questioner, judge_arm, judge_main, scorer_method
+from draftgate.run.questions import Asked, Questioner, ask_arm, ask_main, scorer_method
 from draftgate.run.run_file import changes_since, write_facts, write_run
 from draftgate.run.stored import reference_rows, stored_outcome
 from draftgate.run.target import Settled, read_drafter_configs, run_facts, settle_noise_tails
 from reports.store.store import Store
 from traces.counted import counted
-from traces.journal.exchange import PATHS
+from traces.journal.arm import Arm
+from traces.journal.exchange import PATHS, Evidence, TurnId
 from traces.journal.path_facts import PathFacts
 
 
@@ -100,16 +103,18 @@ def _run(
                 notes=(*notes, *settled.notes, *of_floor, *late.notes),
                 unverified=(*settled.unverified, *late.unverified),
             )
-            run = _ask(baseline, facts, collector)
-        suspicious = suspicious_turns(run, facts)
+            evidence, asked = _ask(baseline, facts, collector)
+        suspicious = _suspicious(evidence, asked, facts)
         if suspicious:
             with opener.open("candidate") as candidate:
-                collector.run_again(candidate, plan.jobs, facts.limits, run.evidence, suspicious)
+                collector.run_again(candidate, plan.jobs, facts.limits, evidence, suspicious)
     for arm in collector.arms:
         if arm.small_kv:
-            run, facts = run_small_kv(arm, collector, plan, run, facts)
-    run = replace(run, evidence=read_evidence(folder, facts.arms))
-    return conclude(run, facts, config, folder, (started, datetime.now(UTC)), reporter)
+            asked, facts = run_small_kv(arm, collector, plan, evidence, asked, facts)
+    evidence = read_evidence(folder, facts.arms)
+    facts = with_evidence(facts, evidence, asked.swaps)
+    sessions = sessions_of(evidence, asked.answers, facts)
+    return conclude(sessions, facts, config, folder, (started, datetime.now(UTC)), reporter)
 
 
 def _folder(config: Config, resume: str | None) -> RunFolder:
@@ -117,16 +122,26 @@ def _folder(config: Config, resume: str | None) -> RunFolder:
     return RunFolder.new(output) if resume is None else RunFolder.existing(output, resume)
 
 
-def _ask(baseline: OpenPath, facts: RunFacts, collector: Collector) -> Gathered:
+def _ask(baseline: OpenPath, facts: RunFacts, collector: Collector) -> tuple[Evidence, Asked]:
     """Everything the baseline must be asked before its server is given up."""
     method = scorer_method(collector.config, facts.servers["baseline"])
     questioner = Questioner(baseline, collector.folder, collector.reporter, method)
-    run = judge_main(read_evidence(collector.folder, facts.arms), facts, Answers(), questioner)
+    evidence = read_evidence(collector.folder, facts.arms)
+    asked = ask_main(evidence, facts, Answers(), questioner)
     for arm in facts.arms:
         if arm.paired and not arm.small_kv:
-            judged = judge_arm(run, facts, arm, questioner)
-            run = replace(run, further=(*run.further, judged))
-    return run
+            asked = ask_arm(evidence, facts, asked, arm, questioner)
+    return evidence, asked
+
+
+def _suspicious(evidence: Evidence, asked: Asked, facts: RunFacts) -> dict[Arm, Sequence[TurnId]]:
+    """Turns with a hard divergence, and as users send them with a stall that the policy makes an
+    error of, by arm."""
+    found = {arm: turns for arm, turns in asked.diverged.items() if turns}
+    if facts.policy.severity.get(CHUNK_STALL, ERROR) == ERROR:
+        stalled = stalled_turns(evidence, stall_bound_of(gap_p99(evidence)))[:MOST_TURNS]
+        found |= {facts.plain: stalled} if stalled else {}
+    return found
 
 
 class _Opener:

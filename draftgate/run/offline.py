@@ -7,10 +7,10 @@ from itertools import accumulate
 from pathlib import Path
 
 from checks.findings import ERROR
-from checks.run.evidence import Answers, RunFacts
-from checks.run.judge import judge
+from checks.run.evidence import Answers, RunFacts, sessions_of, with_evidence
+from checks.run.judge import judge_all
 from checks.run.notes import lone_arm_notes
-from checks.run.sampled import LISTED
+from checks.run.turns import LISTED
 from draftgate.config.config import Config
 from draftgate.config.file import read_config
 from draftgate.run.arms import further_arms
@@ -18,7 +18,7 @@ from draftgate.run.conclusion import counts_of
 from draftgate.run.folder import RunFolder, add_journal, add_samples
 from draftgate.run.outcome import GateOutcome
 from draftgate.run.plan import Fitting
-from draftgate.run.questions import judge_arm, judge_main
+from draftgate.run.questions import ask_main
 from draftgate.run.run_file import RunFile, begun_config, begun_fitting, read_facts, read_run
 from draftgate.run.target import Servers, run_facts, settle_noise_tails
 from replay.scoring.score_file import read_scores
@@ -40,20 +40,18 @@ def judge_journals(files: Sequence[Path], config_file: Path | None) -> GateOutco
     folder = RunFolder(files[0].resolve().parent)
     begun = _begun(files, evidence)
     facts = _facts(_config(config_file, begun), folder, begun, evidence)
-    run = judge_main(evidence, facts, Answers(scores=_scores(files)))
-    for arm in facts.arms:
-        if arm.paired:
-            run = replace(run, further=(*run.further, judge_arm(run, facts, arm)))
-    conclusion = judge(run, facts)
+    answers = Answers(scores=_scores(files))
+    facts = with_evidence(facts, evidence, ask_main(evidence, facts, answers).swaps)
+    judged = judge_all(sessions_of(evidence, answers, facts), facts).judgement
     return GateOutcome(
         run=folder.run,
-        verdict=conclusion.verdict,
-        codes=Counter(f.code for f in conclusion.findings if f.severity == ERROR),
-        counts=counts_of(run, facts, conclusion),
+        verdict=judged.verdict,
+        codes=Counter(f.code for f in judged.findings if f.severity == ERROR),
+        counts=counts_of(judged, facts),
         store=None,
         report=None,
         folder=folder.root,
-        notes=(*conclusion.notes, *lone_arm_notes(evidence, {arm.name for arm in facts.arms})),
+        notes=(*judged.notes, *lone_arm_notes(evidence, {arm.name for arm in facts.arms})),
     )
 
 

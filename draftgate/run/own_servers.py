@@ -10,14 +10,13 @@ verify      the baseline's model with every draft rejected by decree; it runs fi
 from collections.abc import Mapping
 from dataclasses import replace
 
-from checks.run.evidence import Gathered, RunFacts
-from checks.run.reruns import diverged_turns
+from checks.run.evidence import RunFacts
 from draftgate.config.config import Config
 from draftgate.run.collection import Collector
 from draftgate.run.folder import read_evidence
 from draftgate.run.paths import open_paths
 from draftgate.run.plan import Fitting, Plan
-from draftgate.run.questions import Questioner, judge_arm, scorer_method
+from draftgate.run.questions import Asked, Questioner, ask_arm, scorer_method
 from replay.launch.command import ServerSpec
 from replay.launch.gpu import GpuReader
 from replay.launch.small_kv import with_small_kv
@@ -29,17 +28,20 @@ from traces.journal.exchange import Evidence, TurnId
 
 
 def run_small_kv(
-    arm: Arm, collector: Collector, plan: Plan, run: Gathered, facts: RunFacts
-) -> tuple[Gathered, RunFacts]:
-    """Replay and judge `arm` on both paths; what keeps it from running becomes a note."""
+    arm: Arm, collector: Collector, plan: Plan, evidence: Evidence, asked: Asked, facts: RunFacts
+) -> tuple[Asked, RunFacts]:
+    """Replay and score `arm` on both paths; what keeps it from running becomes a note, and the
+    run goes without the arm."""
     config, folder, reporter = collector.config, collector.folder, collector.reporter
-    lengths = turn_lengths(run.evidence, facts.limits)
+    lengths = turn_lengths(evidence, facts.limits)
     chats = [[j for j in jobs if (j.session, j.turn) in lengths] for jobs in plan.jobs]
     chosen = collector.sessions_of(arm, chats)
     block = (facts.servers["candidate"][0].cache or {}).get("block_size", "")
     if not chosen or not block.isdecimal():
         why = "no turn was answered" if not chosen else "the server does not tell its block size"
-        return run, replace(facts, notes=(*facts.notes, f"arm {arm.name} did not run: {why}"))
+        notes = (*facts.notes, f"arm {arm.name} did not run: {why}")
+        others = tuple(other for other in facts.arms if other != arm)
+        return asked, replace(facts, notes=notes, arms=others)
     longest = max(lengths[job.session, job.turn] for jobs in chosen for job in jobs) + SCORER_ROOM
 
     def small(spec: ServerSpec) -> ServerSpec:
@@ -51,17 +53,15 @@ def run_small_kv(
     with open_paths(config, ["baseline"], folder, reporter, small) as paths:
         collector.warm_up(paths["baseline"])
         collector.run_further(paths["baseline"], arm, chats, facts.limits)
-        run = replace(run, evidence=read_evidence(folder, facts.arms))
+        evidence = read_evidence(folder, facts.arms)
         method = scorer_method(config, facts.servers["baseline"])
         questioner = Questioner(paths["baseline"], folder, reporter, method)
-        run = replace(run, further=(*run.further, judge_arm(run, facts, arm, questioner)))
-    suspicious = diverged_turns(run.further[-1:])
-    if suspicious:
+        asked = ask_arm(evidence, facts, asked, arm, questioner)
+    if asked.diverged[arm]:
+        suspicious = {arm: asked.diverged[arm]}
         with open_paths(config, ["candidate"], folder, reporter, small) as paths:
-            collector.run_again(
-                paths["candidate"], plan.jobs, facts.limits, run.evidence, suspicious
-            )
-    return run, facts
+            collector.run_again(paths["candidate"], plan.jobs, facts.limits, evidence, suspicious)
+    return asked, facts
 
 
 def turn_lengths(evidence: Evidence, limits: Mapping[TurnId, int]) -> dict[TurnId, int]:

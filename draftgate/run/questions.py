@@ -11,14 +11,14 @@ Without a questioner only the scores on file are used, and no suspect is asked a
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
-from checks.controls.swap import plan_hard_swap, plan_soft_swaps
+from checks.controls.swap import SwapPlan, plan_hard_swap, plan_soft_swaps
 from checks.greedy.judge import GreedyJudgement, Suspect, judge_greedy
 from checks.greedy.turn import GreedyTurn
-from checks.run.evidence import Answers, Gathered, JudgedTurns, RunFacts
-from checks.run.sampled import LISTED, sampled_requests
-from checks.run.turns import greedy_turns, scoring_requests
+from checks.run.evidence import Answers, RunFacts
+from checks.run.reruns import suspicious_turns
+from checks.run.turns import LISTED, greedy_turns, sampled_requests, scoring_requests
 from draftgate.config.config import Config
 from draftgate.progress import Reporter
 from draftgate.run.folder import RunFolder
@@ -104,22 +104,33 @@ class Questioner:
         return own
 
 
-def judge_main(
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the baseline answered, the tokens planted to be caught, and by arm the turns with a hard
+    divergence, as far as its answers tell."""
+
+    answers: Answers
+    swaps: tuple[SwapPlan, ...] = ()
+    diverged: Mapping[Arm, Sequence[TurnId]] = field(default_factory=dict)
+
+
+def ask_main(
     evidence: Evidence, facts: RunFacts, answers: Answers, questioner: Questioner | None = None
-) -> Gathered:
-    """The greedy turns of the main arm, scored and judged, and the planted tokens."""
+) -> Asked:
+    """Score and judge the greedy turns of the main arm, as far as that raises questions; then plant
+    tokens, and score these."""
+    arm = facts.main
     if questioner is not None:
-        turns = _turns(evidence, facts, facts.main, answers)
-        requests = scoring_requests(turns, facts.seed)
+        requests = scoring_requests(_turns(evidence, facts, arm, answers), facts.seed)
         answers = _with_scores(answers, questioner.score(requests, "scoring"))
         wide = questioner.score(sampled_requests(evidence), "scoring sampled turns", width=LISTED)
         answers = _with_scores(answers, wide)
-    turns, judged = _judge(evidence, facts, facts.main, answers)
+    turns, judged = _judge(evidence, facts, arm, answers)
     if questioner is not None and judged.suspects:
         suspects = counted(len(judged.suspects), "token")
         questioner.reporter.note(f"baseline: asking about {suspects} above the hard bound")
-        answers = replace(answers, own_tokens=questioner.own_tokens(turns, judged.suspects))
-        turns, judged = _judge(evidence, facts, facts.main, answers)
+        answers = _with_own(answers, arm, questioner.own_tokens(turns, judged.suspects))
+        turns, judged = _judge(evidence, facts, arm, answers)
     swaps = (
         plan_hard_swap(turns, judged),
         plan_soft_swaps(turns, judged, facts.policy, facts.seed),
@@ -127,26 +138,31 @@ def judge_main(
     if questioner is not None:
         planted = [request for plan in swaps for request in plan.to_score]
         answers = _with_scores(answers, questioner.score(planted, "scoring planted faults"))
-    return Gathered(evidence, answers, JudgedTurns(facts.main, turns, judged), swaps=swaps)
+    return Asked(answers, swaps, {arm: suspicious_turns(judged.findings)})
 
 
-def judge_arm(
-    run: Gathered, facts: RunFacts, arm: Arm, questioner: Questioner | None = None
-) -> JudgedTurns:
-    """The greedy turns of a further arm, scored and judged.
+def ask_arm(
+    evidence: Evidence, facts: RunFacts, asked: Asked, arm: Arm, questioner: Questioner
+) -> Asked:
+    """Score and judge the greedy turns of a further arm, as far as that raises questions.
 
     The tokens of an arm are compared with the baseline's in the same arm; the baseline's noise in
     the main arm is known besides (`checks.greedy.judge`).
     """
-    answers, beside = Answers(scores=run.answers.scores), run.main.turns
-    if questioner is not None:
-        requests = scoring_requests(_turns(run.evidence, facts, arm, answers), facts.seed)
-        answers = _with_scores(answers, questioner.score(requests, f"scoring ({arm.name})"))
-    turns, judged = _judge(run.evidence, facts, arm, answers, beside)
-    if questioner is not None and judged.suspects:
-        answers = replace(answers, own_tokens=questioner.own_tokens(turns, judged.suspects))
-        turns, judged = _judge(run.evidence, facts, arm, answers, beside)
-    return JudgedTurns(arm, turns, judged)
+    answers = asked.answers
+    requests = scoring_requests(_turns(evidence, facts, arm, answers), facts.seed)
+    answers = _with_scores(answers, questioner.score(requests, f"scoring ({arm.name})"))
+    beside = _turns(evidence, facts, facts.main, answers)
+    turns, judged = _judge(evidence, facts, arm, answers, beside)
+    if judged.suspects:
+        answers = _with_own(answers, arm, questioner.own_tokens(turns, judged.suspects))
+        turns, judged = _judge(evidence, facts, arm, answers, beside)
+    diverged = {**asked.diverged, arm: suspicious_turns(judged.findings)}
+    return replace(asked, answers=answers, diverged=diverged)
+
+
+def _with_own(answers: Answers, arm: Arm, own: Mapping[TurnId, Mapping[int, Token]]) -> Answers:
+    return replace(answers, own_tokens={**answers.own_tokens, arm.name: own})
 
 
 def _turns(evidence: Evidence, facts: RunFacts, arm: Arm, answers: Answers) -> list[GreedyTurn]:

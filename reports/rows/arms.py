@@ -5,34 +5,44 @@ from dataclasses import asdict
 from typing import Any
 
 from checks.acceptance.template_shift import Shift
+from checks.run.evidence import RunFacts
+from checks.run.session import RunSums, SessionSums
 from checks.servers.speed_curve import CurvePoint, curve_break_even
 from reports.rows.judgement import speed_rows
 from traces.journal.arm import Arm
-from traces.journal.exchange import ArmKey, Evidence
+from traces.journal.exchange import ArmKey
 from traces.journal.server_sample import ServerSample
 
 
 def arm_rows(
-    run: str, arms: Sequence[Arm], curve: Sequence[CurvePoint], evidence: Evidence
+    run: str, sums: RunSums, curve: Sequence[CurvePoint], facts: RunFacts
 ) -> Iterator[dict[str, Any]]:
-    """One row per judged arm."""
+    """One row per judged arm, and per arm with other prompts that the candidate answered."""
     points = {point.arm: point for point in curve}
-    for arm in arms:
-        answered = evidence.of("candidate", arm.name)
+    changed = [arm for arm in facts.arms if not arm.paired]
+    for arm in (*facts.judged_arms, *changed):
+        answered = [turns for one in sums.ordered if (turns := _turns(one, arm))]
+        if not arm.paired and not answered:
+            continue
         point = points.get(arm.name)
         yield {
             "run": run,
             "arm": arm.name,
             "concurrency": arm.concurrency,
-            "sessions": len({session for session, _ in answered}),
-            "turns": len(answered),
+            "sessions": len(answered),
+            "turns": sum(answered),
             "baseline_in_flight": point.baseline_in_flight if point else None,
             "candidate_in_flight": point.candidate_in_flight if point else None,
-            "repeated": bool(evidence.of("baseline", arm.repeat_name)),
+            "repeated": arm.paired and any(one.arms[arm.name].repeated for one in sums.ordered),
             "prefix_cache": arm.prefix_cache,
             "small_kv": arm.small_kv,
             "perturb": list(arm.perturb),
         }
+
+
+def _turns(session: SessionSums, arm: Arm) -> int:
+    """Turns of a session that the candidate answered in an arm."""
+    return session.arms[arm.name].turns if arm.paired else session.changed.get(arm.name, 0)
 
 
 def curve_rows(run: str, curve: Sequence[CurvePoint]) -> Iterator[dict[str, Any]]:

@@ -1,17 +1,17 @@
 """Rows about the set-up: paths, how they differ, sessions and turns."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from checks.run.evidence import SessionEvidence
 from checks.servers.paths import PathComparison
 from traces.bands import band_of
-from traces.journal.exchange import Evidence, Exchange, TurnId
+from traces.journal.exchange import Exchange
 from traces.journal.path_facts import PathFacts
 from traces.journal.served_parsers import ServedParsers
 from traces.journal.vllm_flags import parse_flags
-from traces.session.facts import SessionFacts
 
 
 def path_rows(
@@ -20,7 +20,7 @@ def path_rows(
     served: Mapping[str, ServedParsers],
     speculative_config: Mapping[str, Any],
     drafter_config: Mapping[str, Any] | None,
-    evidence: Evidence,
+    fingerprints: Mapping[str, Collection[str]],
 ) -> Iterator[dict[str, Any]]:
     """One row per path."""
     for path, servers in facts.items():
@@ -28,7 +28,7 @@ def path_rows(
         flags = parse_flags(first.command) if first.command else {}
         model = first.models[0] if first.models else None
         cache = first.cache or {}
-        prints = {e.response.system_fingerprint for e in evidence.of(path).values()} - {None}
+        prints = fingerprints.get(path, ())
         row = {
             "run": run,
             "path": path,
@@ -90,49 +90,44 @@ def difference_rows(run: str, comparison: PathComparison) -> Iterator[dict[str, 
         }
 
 
-def session_rows(
-    run: str, sessions: Sequence[SessionFacts], evidence: Evidence
-) -> Iterator[dict[str, Any]]:
-    """One row per session that was planned."""
-    answered = evidence.of("candidate")
-    for session in sessions:
-        sent = (turn.turn for turn in session.turns if turn.skipped is None)
+def session_rows(run: str, session: SessionEvidence) -> Iterator[dict[str, Any]]:
+    """The row of a session, where it was planned."""
+    facts, answered = session.facts, session.captures.of("candidate")
+    if facts is None:
+        return
+    sent = (turn.turn for turn in facts.turns if turn.skipped is None)
+    yield {
+        "run": run,
+        "session": facts.session,
+        "format": facts.format,
+        "source": facts.source,
+        "sha256": facts.sha256,
+        "template": facts.template,
+        "tags": dict(facts.tags),
+        "turns": len(facts.turns),
+        "turns_replayed": sum((facts.session, turn) in answered for turn in sent),
+    }
+
+
+def turn_rows(run: str, session: SessionEvidence) -> Iterator[dict[str, Any]]:
+    """One row per recorded turn."""
+    if session.facts is None:
+        return
+    answered = session.captures.of("candidate")
+    for turn in session.facts.turns:
+        key = (session.session, turn.turn)
+        reason = turn.skipped or session.too_long.get(key)
         yield {
             "run": run,
             "session": session.session,
-            "format": session.format,
-            "source": session.source,
-            "sha256": session.sha256,
-            "template": session.template,
-            "tags": dict(session.tags),
-            "turns": len(session.turns),
-            "turns_replayed": sum((session.session, turn) in answered for turn in sent),
+            "turn": turn.turn,
+            "turn_index": turn.index,
+            "thread": None if turn.thread == "main" else turn.thread,
+            **_as_sent(answered.get(key)),
+            "replayable": reason is None,
+            "skip_reason": reason,
+            "fidelity": turn.fidelity,
         }
-
-
-def turn_rows(
-    run: str,
-    sessions: Sequence[SessionFacts],
-    evidence: Evidence,
-    too_long: Mapping[TurnId, str],
-) -> Iterator[dict[str, Any]]:
-    """One row per recorded turn; `too_long` holds those the server had no room for."""
-    answered = evidence.of("candidate")
-    for session in sessions:
-        for turn in session.turns:
-            key = (session.session, turn.turn)
-            reason = turn.skipped or too_long.get(key)
-            yield {
-                "run": run,
-                "session": session.session,
-                "turn": turn.turn,
-                "turn_index": turn.index,
-                "thread": None if turn.thread == "main" else turn.thread,
-                **_as_sent(answered.get(key)),
-                "replayable": reason is None,
-                "skip_reason": reason,
-                "fidelity": turn.fidelity,
-            }
 
 
 def _as_sent(exchange: Exchange | None) -> dict[str, Any]:

@@ -5,11 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from checks.greedy.turn import measure_turn
-from checks.run.evidence import Gathered, JudgedTurns, RunFacts
-from checks.run.judge import Conclusion
-from checks.run.reading import Reading, read_exchange
-from checks.tokens.regret import Regrets
+from checks.run.evidence import RunFacts
+from checks.run.judge import JudgedRun, RunJudgement
+from checks.run.reading import read_exchange
 from reports.rows.arms import arm_rows, curve_rows, sample_rows, shift_rows
 from reports.rows.calls import call_rows
 from reports.rows.exchanges import ExchangeRows
@@ -25,7 +23,8 @@ from reports.rows.redacted import Redact
 from reports.rows.setup import difference_rows, path_rows, session_rows, turn_rows
 from reports.rows.slices import slice_rows
 from reports.schema.records import RunTables
-from traces.journal.exchange import TurnId
+from traces.journal.arm import Arm
+from traces.journal.exchange import PATHS
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,21 +39,22 @@ class RunDescription:
 
 
 def run_tables(
-    run: Gathered,
+    run: JudgedRun,
     facts: RunFacts,
-    conclusion: Conclusion,
     about: RunDescription,
     cases: Mapping[int, str],
     redact: Redact,
 ) -> RunTables:
-    """Every table's rows for `Store.load`; `redact` takes the secrets out of texts."""
-    name, evidence = facts.run, run.evidence
-    rows = _exchange_rows(run, facts, conclusion, redact)
-    arms = (*run.judged_arms, *run.perturbed_arms(facts.arms))
-    readings: dict[str, Mapping[TurnId, Reading]] = {run.main.arm.name: conclusion.readings}
-    readings |= {arm.arm.name: arm.readings for arm in conclusion.further}
+    """Every table's rows for `Store.load`, sessions in the order of their ids; `redact` takes the
+    secrets out of texts."""
+    name, judged = facts.run, run.judgement
+    rows = _exchange_rows(run, facts, redact)
+    captures = [one.evidence.captures for one in run.sessions]
+    prints = {
+        path: {p for sums in run.sums.ordered for p in sums.prints.get(path, ())} for path in PATHS
+    }
     return RunTables(
-        runs=[_run_row(facts, conclusion, about)],
+        runs=[_run_row(facts, judged, about)],
         paths=list(
             path_rows(
                 name,
@@ -62,49 +62,48 @@ def run_tables(
                 facts.served,
                 facts.speculative_config,
                 facts.drafter.effective,
-                evidence,
+                prints,
             )
         ),
-        path_differences=list(difference_rows(name, conclusion.setup.comparison)),
-        sessions=list(session_rows(name, facts.sessions, evidence)),
-        turns=list(turn_rows(name, facts.sessions, evidence, facts.too_long)),
-        arms=list(arm_rows(name, arms, conclusion.curve, evidence)),
+        path_differences=list(difference_rows(name, judged.parts.setup.comparison)),
+        sessions=[row for one in run.sessions for row in session_rows(name, one.evidence)],
+        turns=[row for one in run.sessions for row in turn_rows(name, one.evidence)],
+        arms=list(arm_rows(name, run.sums, judged.curve, facts)),
         captures=rows.captures,
         tokens=rows.tokens.table(),
         steps=rows.steps.table(),
         draft_positions=rows.positions.table(),
-        tool_calls=[row for exchange in evidence for row in call_rows(exchange, redact)],
-        server_samples=list(sample_rows(name, evidence.samples)),
-        pairs=[
-            row
-            for found in (run.main, *run.further)
-            for row in _pairs(name, found, readings[found.arm.name], run)
+        tool_calls=[
+            row for held in captures for exchange in held for row in call_rows(exchange, redact)
         ],
-        findings=list(finding_rows(name, conclusion.findings, cases, redact)),
+        server_samples=list(sample_rows(name, facts.samples)),
+        pairs=[row for arm in facts.judged_arms for row in _pairs(name, run, arm)],
+        findings=list(finding_rows(name, judged.findings, cases, redact)),
         metrics=[
-            *acceptance_rows(name, conclusion.acceptance.cells),
-            *speed_rows(name, conclusion.speed),
-            *(curve_rows(name, conclusion.curve) if conclusion.further else ()),
+            *acceptance_rows(name, judged.parts.acceptance.cells),
+            *speed_rows(name, judged.speed),
+            *(curve_rows(name, judged.curve) if judged.parts.further else ()),
         ],
         template_shifts=[
             row
-            for changed in conclusion.perturbed
+            for changed in judged.parts.perturbed
             for row in shift_rows(name, changed.arm.name, changed.shifts)
         ],
-        slices=list(slice_rows(name, conclusion.slices)),
-        bounds=list(bound_rows(name, conclusion.verdict.bounds)),
-        controls=list(control_rows(name, conclusion.controls)),
+        slices=list(slice_rows(name, judged.slices)),
+        bounds=list(bound_rows(name, judged.verdict.bounds)),
+        controls=list(control_rows(name, judged.verdict.controls)),
     )
 
 
-def _pairs(
-    name: str, found: JudgedTurns, readings: Mapping[TurnId, Reading], run: Gathered
-) -> Iterator[dict[str, Any]]:
-    judged = found.greedy.turns
-    return pair_rows(name, found.turns, judged, readings, run.evidence, found.arm)
+def _pairs(name: str, run: JudgedRun, arm: Arm) -> Iterator[dict[str, Any]]:
+    for one in run.sessions:
+        turns = [turn for turn, _ in one.greedy[arm.name]]
+        judged = [r.judgement for r in run.sums.sessions[one.session].arms[arm.name].results]
+        readings = one.readings[arm.name]
+        yield from pair_rows(name, turns, judged, readings, one.evidence.captures, arm)
 
 
-def _run_row(facts: RunFacts, conclusion: Conclusion, about: RunDescription) -> dict[str, Any]:
+def _run_row(facts: RunFacts, conclusion: RunJudgement, about: RunDescription) -> dict[str, Any]:
     verdict = conclusion.verdict
     return {
         "run": facts.run,
@@ -118,51 +117,43 @@ def _run_row(facts: RunFacts, conclusion: Conclusion, about: RunDescription) -> 
         "seed": facts.seed,
         "concurrency": facts.concurrency,
         "counts": about.counts,
-        "unverified": [*conclusion.setup.unverified, *facts.unverified],
+        "unverified": [*conclusion.parts.setup.unverified, *facts.unverified],
         "not_judged": list(_not_judged(conclusion)),
         "power": "; ".join([*verdict.power, *verdict.needed]),
         "notes": list(conclusion.notes),
     }
 
 
-def _not_judged(conclusion: Conclusion) -> Iterator[str]:
+def _not_judged(conclusion: RunJudgement) -> Iterator[str]:
     """What could not be judged, by code and reason."""
-    for (code, reason), n in conclusion.pairs.not_judged.items():
+    for (code, reason), n in conclusion.parts.pairs.not_judged.items():
         yield f"{code}: {reason} ({n} turns)"
-    for arm in conclusion.further:
+    for arm in conclusion.parts.further:
         for (code, reason), n in arm.pairs.not_judged.items():
             yield f"arm {arm.arm.name}: {code}: {reason} ({n} turns)"
     for item in (
-        *conclusion.setup.not_judged,
-        *conclusion.acceptance.not_judged,
-        *conclusion.splits.not_judged,
+        *conclusion.parts.setup.not_judged,
+        *conclusion.parts.acceptance.not_judged,
+        *conclusion.parts.splits.not_judged,
     ):
         yield f"{item.code}: {item.reason}"
 
 
-def _exchange_rows(
-    run: Gathered, facts: RunFacts, conclusion: Conclusion, redact: Redact
-) -> ExchangeRows:
+def _exchange_rows(run: JudgedRun, facts: RunFacts, redact: Redact) -> ExchangeRows:
     """Rows of every capture, with the regrets the judgement used."""
-    rows = ExchangeRows(redact)
-    family, templates = facts.family, facts.templates
-    measured = {
-        (found.arm.name, turn.session, turn.turn): measure_turn(turn)
-        for found in (run.main, *run.further)
-        for turn in found.turns
-    }
-    readings: dict[str, Mapping[TurnId, Reading]] = {run.main.arm.name: conclusion.readings}
-    readings |= {a.arm.name: a.readings for a in conclusion.further}
-    readings |= {a.arm.name: a.readings for a in conclusion.perturbed}
-    for exchange in run.evidence:
-        path, arm = exchange.key.path, exchange.key.arm
-        regrets: tuple[Regrets, ...] = ()
-        if path == "candidate" and arm in readings:
-            reading = readings[arm][exchange.turn]
-            known = measured.get((arm, *exchange.turn))
-            regrets = known.candidate if known else ()
-        else:
-            template = templates.get(exchange.key.session)
-            reading = read_exchange(exchange, family, None, template)
-        rows.add(reading, regrets)
+    rows, templates = ExchangeRows(redact), facts.templates
+    for one in run.sessions:
+        measured = {
+            (arm, turn.session, turn.turn): regrets.candidate
+            for arm, found in one.greedy.items()
+            for turn, regrets in found
+        }
+        for exchange in one.evidence.captures:
+            path, arm = exchange.key.path, exchange.key.arm
+            if path == "candidate" and arm in one.readings:
+                reading = one.readings[arm][exchange.turn]
+                rows.add(reading, measured.get((arm, *exchange.turn), ()))
+            else:
+                template = templates.get(exchange.key.session)
+                rows.add(read_exchange(exchange, facts.family, None, template), ())
     return rows

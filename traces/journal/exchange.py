@@ -25,7 +25,12 @@ _DIGITS = re.compile(r"([0-9]+)")
 def turn_order(turn: TurnId) -> tuple[object, ...]:
     """Sort key: by session, then by turn; ``t10`` comes after ``t2``, as numbers do."""
     session, name = turn
-    return _natural(session), session, _natural(name), name
+    return *session_order(session), _natural(name), name
+
+
+def session_order(session: str) -> tuple[object, ...]:
+    """Sort key of sessions, as `turn_order` has them."""
+    return _natural(session), session
 
 
 def _natural(name: str) -> list[tuple[int, str]]:

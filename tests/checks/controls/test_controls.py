@@ -1,21 +1,25 @@
 """Planted faults are self-consistent, and each is caught by the code it names."""
 
 from dataclasses import replace
+from functools import reduce
+from operator import add
 
 import numpy as np
 import pytest
 
 from checks.acceptance.profile_row import ProfileRow
-from checks.bounds import fired
+from checks.bounds import ControlResult, fired
 from checks.controls.acceptance import halved, judge_acceptance_control
 from checks.controls.duplicate import plant_duplicate
 from checks.controls.edit import place_of, swap_token, vocabulary
 from checks.controls.leak import plant_leak
-from checks.controls.pairs import judge_pair_controls
-from checks.controls.temperature import judge_temperature_control
-from checks.controls.unchanged import copy, judge_unchanged
+from checks.controls.pair_control import Judge
+from checks.controls.pairs import donors_of, plant_pair_controls
+from checks.controls.temperature import judge_temperature_control, redraw_turn
+from checks.controls.unchanged import copy, copy_turns, judge_unchanged
 from checks.exact.judge import judge_pair
-from checks.greedy.judge import judge_greedy
+from checks.greedy.judge import floor_of, judge_greedy, judge_one
+from checks.greedy.turn import measure_turn
 from checks.pair import Neighbour, Pair, pair_of_responses
 from checks.policy import Policy
 from checks.sampled.turn import SampledTurn
@@ -74,9 +78,21 @@ def _judge(pair: Pair):
     return judge_pair(pair).findings
 
 
+def _controls(pairs: list[tuple[str, Pair]], judge: Judge) -> list[ControlResult]:
+    """The controls of a whole run, and of its parts in another order, added up."""
+    named = [(name, pair, fired(judge(pair))) for name, pair in pairs]
+    streams = [(name, pair.candidate.stream) for name, pair in pairs if pair.candidate.stream]
+    donors = tuple(donors_of(streams, seed=0).values())
+    whole = plant_pair_controls(named, donors, judge, seed=0)
+    parts = [plant_pair_controls([one], donors, judge, seed=0) for one in reversed(named)]
+    added = [reduce(add, several) for several in zip(*parts, strict=True)]
+    assert [one.result for one in added] == [one.result for one in whole][: len(added)]
+    return [one.result for one in whole]
+
+
 def test_every_pair_control_is_caught(pool) -> None:
     call = pair_of_responses(REQUEST, _call_response(), _call_response())
-    results = judge_pair_controls([*_pairs(pool), ("call", call)], _judge, seed=0)
+    results = _controls([*_pairs(pool), ("call", call)], _judge)
     assert {(r.expected, r.state) for r in results} == {
         ("CONTENT_DIFF", "caught"),
         ("ARGS_NOT_JSON", "caught"),
@@ -87,16 +103,16 @@ def test_every_pair_control_is_caught(pool) -> None:
 
 
 def test_blind_checks_miss_them_all(pool) -> None:
-    results = judge_pair_controls(_pairs(pool), lambda pair: (), seed=0)
+    results = _controls(_pairs(pool), lambda pair: ())
     assert {r.state for r in results if r.expected != "ARGS_NOT_JSON"} == {"missed"}
 
 
 def test_controls_that_have_nothing_to_stand_on_do_not_apply(pool) -> None:
     alone = [(name, replace(pair, neighbours=())) for name, pair in _pairs(pool)]
-    states = {r.expected: r.state for r in judge_pair_controls(alone, _judge, seed=0)}
+    states = {r.expected: r.state for r in _controls(alone, _judge)}
     assert states["CROSS_REQUEST_LEAK"] == "not_applicable"
     assert states["ARGS_NOT_JSON"] == "not_applicable"
-    assert {r.state for r in judge_pair_controls([], _judge, 0)} == {"not_applicable"}
+    assert {r.state for r in _controls([], _judge)} == {"not_applicable"}
 
 
 def test_sampled_turns_are_asked_for_no_fault_that_only_equal_tokens_can_show(pool) -> None:
@@ -105,7 +121,7 @@ def test_sampled_turns_are_asked_for_no_fault_that_only_equal_tokens_can_show(po
         (name, replace(pair, request={**REQUEST, "temperature": 0.7}))
         for name, pair in _pairs(pool)
     ]
-    states = {r.expected: r.state for r in judge_pair_controls(drawn, _judge, seed=0)}
+    states = {r.expected: r.state for r in _controls(drawn, _judge)}
     assert states == {
         "CONTENT_DIFF": "caught",
         "ARGS_NOT_JSON": "not_applicable",
@@ -128,7 +144,7 @@ def _adds_up(response: Response) -> bool:
 
 def test_planted_responses_add_up(pool) -> None:
     (_, pair), donor = _pairs(pool)[0], pool[-1].candidate
-    duplicated, leaked = plant_duplicate(pair), plant_leak(pair, donor)
+    duplicated, leaked = plant_duplicate(pair), plant_leak(pair, donor.tokens)
     assert _adds_up(pair.candidate.stream)
     assert _adds_up(duplicated.candidate.stream)
     assert _adds_up(leaked.candidate.stream)
@@ -147,9 +163,18 @@ def test_a_swap_inside_arguments_rewrites_the_arguments() -> None:
     assert swap_token(response, 0, {900: "x"}) is None
 
 
+def _unchanged(pool, judgement, pairs, judge: Judge) -> ControlResult:
+    measured = [measure_turn(turn) for turn in pool]
+    floor = floor_of(measured, POLICY, seed=0)
+    results = [judge_one(t, m, floor.noise) for t, m in zip(pool, measured, strict=True)]
+    named = [(pair, fired(judge(pair))) for _, pair in pairs]
+    copies = copy_turns(zip(pool, results, strict=True), named, judge, floor.noise)
+    return judge_unchanged(copies, judgement, results, floor, POLICY, seed=0)
+
+
 def test_the_unchanged_copy_fires_nothing(pool) -> None:
     judgement = judge_greedy(pool, POLICY, seed=0)
-    result = judge_unchanged(pool, judgement, _pairs(pool), _judge, POLICY, seed=0)
+    result = _unchanged(pool, judgement, _pairs(pool), _judge)
     assert result.state == "caught"
     assert copy(pool[0].candidate) == pool[0].candidate
 
@@ -166,7 +191,7 @@ def test_a_copy_that_fires_more_than_its_run_is_missed(pool) -> None:
     pairs = _pairs(pool)
     seen.update(id(pair) for _, pair in pairs)
     judgement = judge_greedy(pool, POLICY, seed=0)
-    result = judge_unchanged(pool, judgement, pairs, forgetful, POLICY, seed=0)
+    result = _unchanged(pool, judgement, pairs, forgetful)
     assert result.state == "missed"
     assert "FINISH_REASON_WRONG" in result.fired
 
@@ -207,10 +232,15 @@ def _sampled(length: int) -> list[SampledTurn]:
     return turns
 
 
+def _redrawn(length: int, policy: Policy) -> ControlResult:
+    turns = [redraw_turn(turn, seed=0) for turn in _sampled(length)]
+    return judge_temperature_control(turns, policy, seed=0)
+
+
 def test_redrawn_tokens_are_caught_where_there_are_enough() -> None:
     policy = Policy()
-    assert judge_temperature_control(_sampled(300), policy, seed=0).state == "caught"
-    assert judge_temperature_control(_sampled(20), policy, seed=0).state == "no_data"
+    assert _redrawn(300, policy).state == "caught"
+    assert _redrawn(20, policy).state == "no_data"
     assert judge_temperature_control([], policy, seed=0).state == "not_applicable"
 
 

@@ -1,6 +1,6 @@
 """The cut-sensitive toy parser, and the control that rests on it."""
 
-from checks.controls.rechunk import judge_rechunk_control
+from checks.controls.rechunk import judge_rechunk_control, pieces_of
 from checks.controls.toy_parser import toy_parse
 from checks.splits.cuts import one_by_one
 from tests.support.synthetic_model import SyntheticModel, response_of
@@ -19,9 +19,9 @@ def test_what_follows_the_marker_in_one_delta_is_lost() -> None:
 
 def test_the_control_is_caught() -> None:
     output = SyntheticModel().stream((1,), 12, "candidate")
-    result = judge_rechunk_control([output], draft_tokens=3, seed=0)
+    result = judge_rechunk_control(pieces_of(output), draft_tokens=3, seed=0)
     assert (result.state, result.fired) == ("caught", ("SPLIT_VARIANT",))
 
 
 def test_without_output_there_is_no_data() -> None:
-    assert judge_rechunk_control([response_of((1,), ())], 3, 0).state == "no_data"
+    assert judge_rechunk_control(pieces_of(response_of((1,), ())), 3, 0).state == "no_data"

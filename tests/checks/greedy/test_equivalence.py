@@ -5,9 +5,16 @@ from dataclasses import replace
 
 import pytest
 
-from checks.controls.swap import judge_swap, plan_hard_swap, plan_soft_swaps
-from checks.greedy.judge import judge_greedy
-from checks.greedy.turn import GreedyTurn
+from checks.bounds import ControlResult
+from checks.controls.swap import (
+    SwapPlan,
+    judge_swap,
+    plan_hard_swap,
+    plan_soft_swaps,
+    planted_result,
+)
+from checks.greedy.judge import floor_of, judge_greedy, judge_one
+from checks.greedy.turn import GreedyTurn, measure_turn
 from checks.policy import Policy
 from evidence.noise_runs import NoiseModel, RunSize, judge_run
 from tests.support.synthetic_model import SyntheticModel, gaussian, greedy_pool
@@ -90,6 +97,14 @@ def test_a_missing_repeat_is_never_a_pass(quiet_pool) -> None:
     assert _states(judgement)["noise_floor"] == "inconclusive"
 
 
+def _judged(plan: SwapPlan, turns, scores, policy: Policy) -> ControlResult:
+    measured = [measure_turn(turn) for turn in turns]
+    floor = floor_of(measured, policy, seed=0)
+    results = [judge_one(t, m, floor.noise) for t, m in zip(turns, measured, strict=True)]
+    planted = [planted_result(swap, scores, floor.noise) for swap in plan.swaps]
+    return judge_swap(plan, planted, results, floor, policy, seed=0)
+
+
 def test_a_planted_rank_2_token_is_caught(quiet_pool) -> None:
     model = SyntheticModel()
     judgement = judge_greedy(quiet_pool, POLICY, seed=0)
@@ -97,7 +112,7 @@ def test_a_planted_rank_2_token_is_caught(quiet_pool) -> None:
     (swap,) = plan.swaps
     assert swap.turn.candidate.content != quiet_pool[0].candidate.content
     scores = {request.digest: model.score(request) for request in plan.to_score}
-    result = judge_swap(plan, quiet_pool, scores, POLICY, seed=0)
+    result = _judged(plan, quiet_pool, scores, POLICY)
     assert (result.state, result.expected) == ("caught", "GREEDY_DIVERGENCE")
 
 
@@ -108,7 +123,7 @@ def test_frequent_small_swaps_are_caught(quiet_pool) -> None:
     # twice the margin of 2e-3 over 3,456 tokens
     assert len(plan.swaps) == 14
     scores = {request.digest: model.score(request) for request in plan.to_score}
-    result = judge_swap(plan, quiet_pool, scores, POLICY, seed=0)
+    result = _judged(plan, quiet_pool, scores, POLICY)
     assert result.state == "caught"
     assert "REGRET_RATE" in result.fired
 
@@ -118,7 +133,7 @@ def test_a_blind_judgement_would_miss_the_swap(quiet_pool, monkeypatch) -> None:
     plan = plan_hard_swap(quiet_pool, judgement)
     monkeypatch.setattr("checks.greedy.noise.HARD_FLOOR", 50.0)
     monkeypatch.setattr("checks.greedy.noise.HARD_CEILING", 60.0)
-    assert judge_swap(plan, quiet_pool, {}, POLICY, seed=0).state == "missed"
+    assert _judged(plan, quiet_pool, {}, POLICY).state == "missed"
 
 
 @pytest.mark.parametrize(
@@ -200,5 +215,5 @@ def test_traffic_that_is_sampled_throughout_leaves_no_greedy_bound_open() -> Non
     judged = judge_greedy([], POLICY, seed=0)
     assert {bound.state for bound in judged.bounds} == {"not_applicable"}
     plans = (plan_hard_swap([], judged), plan_soft_swaps([], judged, POLICY, seed=0))
-    controls = [judge_swap(plan, [], {}, POLICY, 0) for plan in plans]
+    controls = [_judged(plan, [], {}, POLICY) for plan in plans]
     assert [control.state for control in controls] == ["not_applicable", "not_applicable"]

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from checks.run.answered import AnsweredTurn, answered_bound
+from checks.run.answered import AnsweredTurn, answer_of, answered_bound
 from traces.wire.response import Response
 
 WHOLE = Response(
@@ -43,14 +43,14 @@ SILENT = replace(WHOLE, status=None, finish_reason=None)
     ],
 )
 def test_a_turn(baseline: Response | None, candidate: Response | None, answer: str) -> None:
-    assert AnsweredTurn("main", "s", "t", baseline, candidate).answer == answer
+    assert answer_of(baseline, candidate) == answer
 
 
 def turns(missing: int, of: int, refused: int = 0) -> list[AnsweredTurn]:
     return [
-        *(AnsweredTurn("main", "s", f"m{i}", WHOLE, None) for i in range(missing)),
-        *(AnsweredTurn("main", "s", f"t{i}", WHOLE, WHOLE) for i in range(of - missing)),
-        *(AnsweredTurn("main", "s", f"r{i}", REFUSED, REFUSED) for i in range(refused)),
+        *(AnsweredTurn("main", "s", f"m{i}", "missing") for i in range(missing)),
+        *(AnsweredTurn("main", "s", f"t{i}", "answered") for i in range(of - missing)),
+        *(AnsweredTurn("main", "s", f"r{i}", "refused") for i in range(refused)),
     ]
 
 

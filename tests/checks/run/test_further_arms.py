@@ -9,7 +9,7 @@ from checks.greedy.judge import GreedyJudgement, judge_greedy
 from checks.greedy.turn import GreedyTurn
 from checks.policy import Policy
 from checks.run.arms import arm_bounds, arm_findings, missing_bound
-from checks.servers.server_counters import growth, judge_counters, other_traffic, preempted
+from checks.servers.server_counters import growth, judge_counters, other_traffic, preempted, sums
 from checks.servers.speed import SpeedEstimate
 from checks.servers.speed_curve import CurvePoint, curve_break_even, half_empty, mean_in_flight
 from tests.support.synthetic_model import (
@@ -134,20 +134,20 @@ RIGHT = {
 
 
 def test_counters_that_agree_give_nothing() -> None:
-    assert judge_counters("candidate", "main", samples(**RIGHT), answers(100), 4) == []
+    assert judge_counters("candidate", "main", samples(**RIGHT), sums(answers(100)), 4) == []
 
 
 @pytest.mark.parametrize("name", RIGHT)
 def test_each_counter_is_held_against_the_answers(name: str) -> None:
     wrong = {**RIGHT, name: (0.0, 0.0, 0.9 * (RIGHT[name][-1] - RIGHT[name][0]))}
-    (found,) = judge_counters("candidate", "main", samples(**wrong), answers(100), 4)
+    (found,) = judge_counters("candidate", "main", samples(**wrong), sums(answers(100)), 4)
     assert (found.code, found.severity) == ("METRIC_SUM", "error")
     assert found.detail["counter"] == name
 
 
 def test_a_last_step_that_is_not_counted_yet_is_no_contradiction() -> None:
     late = {**RIGHT, "generation_tokens": (500.0, 900.0, 1500.0 - 4 * 4)}
-    assert judge_counters("candidate", "main", samples(**late), answers(100), 4) == []
+    assert judge_counters("candidate", "main", samples(**late), sums(answers(100)), 4) == []
 
 
 def test_a_server_started_anew_or_silent_is_not_judged() -> None:
@@ -155,9 +155,9 @@ def test_a_server_started_anew_or_silent_is_not_judged() -> None:
     assert growth(samples(**fell), "drafts") is None
     assert growth(samples(**RIGHT), "preemptions") is None
     assert growth([], "drafts") is None
-    assert judge_counters("candidate", "main", [], answers(100), 4) == []
+    assert judge_counters("candidate", "main", [], sums(answers(100)), 4) == []
     silent = [replace(answer, usage=None, speculation=None) for answer in answers(3)]
-    assert judge_counters("candidate", "main", samples(**RIGHT), silent, 4) == []
+    assert judge_counters("candidate", "main", samples(**RIGHT), sums(silent), 4) == []
 
 
 def test_several_servers_of_a_path_are_summed() -> None:
@@ -173,12 +173,12 @@ def test_preemptions_are_counted_over_a_resume() -> None:
 
 def test_other_clients_traffic_is_told() -> None:
     more = {"generation_tokens": (0.0, 1500.0)}
-    told = other_traffic("candidate", "main", samples(**more), answers(100), 4)
+    told = other_traffic("candidate", "main", samples(**more), sums(answers(100)), 4)
     assert told is not None
     assert "wrote 500 tokens for others" in told
     assert "50%" in told
     alone = {"generation_tokens": (0.0, 1010.0)}
-    assert other_traffic("candidate", "main", samples(**alone), answers(100), 4) is None
+    assert other_traffic("candidate", "main", samples(**alone), sums(answers(100)), 4) is None
     # behind a balancer another server may answer /metrics: fewer tokens say nothing
     fewer = {"generation_tokens": (0.0, 10.0)}
-    assert other_traffic("candidate", "main", samples(**fewer), answers(100), 4) is None
+    assert other_traffic("candidate", "main", samples(**fewer), sums(answers(100)), 4) is None

@@ -4,7 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from checks.servers.speed import SpeedPair, break_even, compare_speed, merged_share, saturation
+from checks.servers.speed import (
+    SpeedPair,
+    break_even,
+    chunk_counts,
+    compare_speed,
+    merged_share,
+    saturation,
+    speed_pair,
+)
 from checks.tokens.recurrence import recurrence
 from tests.support.synthetic_model import SyntheticModel, response_of
 from traces.wire.response import Chunk, Response, Token, Usage
@@ -20,7 +28,7 @@ def _stream(first_ms: float, step_ms: float, tokens: int, per_chunk: int = 1) ->
 
 def _pairs(step_ms: float, per_chunk: int) -> list[SpeedPair]:
     return [
-        SpeedPair(f"s{i % 25}", f"t{i}", _stream(50, 10, 31), _stream(50, step_ms, 31, per_chunk))
+        speed_pair(f"s{i % 25}", f"t{i}", _stream(50, 10, 31), _stream(50, step_ms, 31, per_chunk))
         for i in range(100)
     ]
 
@@ -39,7 +47,7 @@ def test_three_tokens_per_step_at_one_and_a_half_times_the_cost_is_twice_as_fast
 
 def test_the_interval_comes_from_sessions_not_turns() -> None:
     mixed = [
-        SpeedPair(f"s{s}", f"t{t}", _stream(50, 10, 31), _stream(50, 5 if s % 2 else 10, 31))
+        speed_pair(f"s{s}", f"t{t}", _stream(50, 10, 31), _stream(50, 5 if s % 2 else 10, 31))
         for s in range(30)
         for t in range(40)
     ]
@@ -54,7 +62,7 @@ def test_long_turns_weigh_more_per_token_than_per_turn() -> None:
     (100 + 1000) ms against (50 + 2000) ms for the same 110 tokens.
     """
     mixed = [
-        SpeedPair(f"s{s}", f"t{n}", _stream(50, 10, n), _stream(50, step_ms, n))
+        speed_pair(f"s{s}", f"t{n}", _stream(50, 10, n), _stream(50, step_ms, n))
         for s in range(30)
         for n, step_ms in ((11, 5), (101, 20))
     ]
@@ -67,7 +75,7 @@ def test_long_turns_weigh_more_per_token_than_per_turn() -> None:
 
 def test_a_turn_in_one_burst_counts_neither_way() -> None:
     burst = replace(_stream(50, 10, 31), chunks=(Chunk(50, 31, 31, True),))
-    pairs = [SpeedPair("s", "t", _stream(50, 10, 31), burst), *_pairs(5.0, 1)]
+    pairs = [speed_pair("s", "t", _stream(50, 10, 31), burst), *_pairs(5.0, 1)]
     _, per_turn, _, per_token = compare_speed(pairs, seed=0)
     assert (per_turn.turns, per_token.turns) == (100, 100)
     assert per_token.speedup == pytest.approx(2.0)
@@ -75,14 +83,14 @@ def test_a_turn_in_one_burst_counts_neither_way() -> None:
 
 def test_turns_that_one_path_refused_are_left_out() -> None:
     refused = replace(_stream(50, 10, 31), status=400)
-    ttft, *_ = compare_speed([SpeedPair("s", "t", _stream(50, 10, 31), refused)], seed=0)
+    ttft, *_ = compare_speed([speed_pair("s", "t", _stream(50, 10, 31), refused)], seed=0)
     assert (ttft.turns, ttft.speedup) == (0, None)
 
 
 def test_a_saturated_client_is_told() -> None:
-    assert merged_share([_stream(50, 10, 31)]) == 0
-    assert saturation([_stream(50, 10, 31)]) is None
-    assert "merged" in saturation([_stream(50, 10, 31, per_chunk=2)])
+    assert merged_share([chunk_counts(_stream(50, 10, 31))]) == 0
+    assert saturation([chunk_counts(_stream(50, 10, 31))]) is None
+    assert "merged" in saturation([chunk_counts(_stream(50, 10, 31, per_chunk=2))])
     assert merged_share([]) is None
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reports.store.records import RunTables
 
 from checks.stats.session_interval import Estimate
 from draftgate.advising import Payoff, fallback_ratio, payoff_of
 from draftgate.cli import run
+from reports.schema.records import RunTables
 from reports.store.store import Store
 
 ACCEPTED = [2] * 30 + [1] * 15 + [0] * 15

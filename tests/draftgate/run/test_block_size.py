@@ -2,8 +2,12 @@
 
 import pytest
 
-from checks.run.setup import seen_block_size
+from checks.acceptance.drafting import Drafting
+from checks.policy import Policy
+from checks.run.evidence import Answers, RunFacts, ServerFacts, sessions_of
+from checks.run.floor import RunMeasures, measure_session, read_session, run_floor
 from traces.journal.exchange import Evidence, Exchange
+from traces.journal.served_parsers import ServedParsers
 from traces.wire.capture import CaptureKey
 from traces.wire.reassembly import response_of_chunks
 
@@ -28,4 +32,22 @@ def exchange(turn: str, cached: int | None) -> Exchange:
 )
 def test_it_is_what_divides_every_cached_length(cached: list[int | None], size: int | None) -> None:
     found = {("s", f"t{i}"): exchange(f"t{i}", n) for i, n in enumerate(cached)}
-    assert seen_block_size(Evidence({("baseline", "main"): found})) == size
+    evidence = Evidence({("baseline", "main"): found})
+    assert block_size(evidence, None) == size
+    assert block_size(evidence, 32) == 32
+
+
+def block_size(evidence: Evidence, said: int | None) -> int | None:
+    facts = RunFacts(
+        run="r",
+        policy=Policy(),
+        seed=0,
+        concurrency=1,
+        servers={},
+        server=ServerFacts(block_size=said),
+        drafting=Drafting(),
+        served={"candidate": ServedParsers()},
+    )
+    read = [read_session(one, facts) for one in sessions_of(evidence, Answers(), facts)]
+    measures = RunMeasures({one.session: measure_session(one, facts) for one in read})
+    return run_floor(measures, facts).known.server.block_size

@@ -1,0 +1,239 @@
+"""One session judged: the second of two passes over a run (the first: `checks.run.floor`).
+
+judge_session(ReadSession, RunFloor, RunFacts) -> SessionSums     numbers and findings alone
+RunSums + RunSums -> RunSums                                      in any order
+judge_run(RunSums, RunFloor, RunFacts) -> RunJudgement            `checks.run.judge`
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from checks.acceptance.counters import judge_speculation
+from checks.acceptance.profile_sums import ProfileSums
+from checks.calls.behaviour import PairedOutcome
+from checks.calls.outcomes import tool_pair
+from checks.controls.pair_control import Planted
+from checks.controls.swap import SwapPlan, planted_result
+from checks.controls.temperature import Redrawn, redraw_turn
+from checks.controls.unchanged import Copies
+from checks.findings import Finding
+from checks.greedy.judge import TurnResult, judge_one
+from checks.request import is_greedy
+from checks.run.acceptance import Accepted, accepted_of, shared_sums
+from checks.run.answered import AnsweredTurn, Load, answered_turns, load_of
+from checks.run.evidence import RunFacts
+from checks.run.exact import PairJudgements, judge_pairs, plant_session
+from checks.run.floor import ReadSession, RunFloor
+from checks.run.pairs import LivePair, main_pairs, plain_pairs
+from checks.run.reruns import labelled, stall_bound_of, stalled_turns, stalls_labelled
+from checks.run.setup import prompt_differences
+from checks.run.slices import slices_of
+from checks.run.turns import sampled_turns
+from checks.sampled.turn import ScoredTurn, score_turn
+from checks.servers.speed import SpeedPair, chunk_counts, speed_pair
+from checks.slices.slices import Slice
+from checks.vllm.cutter import fate_of
+from checks.vllm.split_run import CutOutput
+from traces.journal.arm import MAIN, PLAIN, Arm
+from traces.journal.exchange import ArmKey, Evidence, TurnId, session_order
+
+
+@dataclass(frozen=True, slots=True)
+class ArmSums:
+    """What one session shows in a judged arm.
+
+    `turns` counts the candidate's captures, `drawn` those of them at a temperature above 0;
+    `repeated` tells whether the baseline replayed the session twice. `prompts` and `counters` are
+    findings about prompts that differ and counters that contradict their steps. `chunks` counts
+    the baseline's chunks, and those that carry several tokens.
+    """
+
+    turns: int
+    drawn: int
+    repeated: bool
+    results: tuple[TurnResult, ...]
+    pairs: int
+    exact: PairJudgements
+    prompts: tuple[Finding, ...]
+    counters: tuple[Finding, ...]
+    speed: tuple[SpeedPair, ...]
+    chunks: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSums:
+    """All that the judgement of a run needs of one session: numbers, small findings, and regrets
+    per token. No capture is kept.
+
+    `loads` are what its answers hold by path and arm; `plain` the exact checks of the turns as
+    users send them, `stalled` those of them that stood still. `shifts` are sums of the main arm and
+    of an arm with other prompts over the turns that both have. `slices` names the slices of each
+    turn. `prints`, `answered_on` and `runs` say which servers answered, and in which run.
+    `planted`, `copies` and `swapped` are the controls planted in its turns; `cuts` the outputs that
+    were cut, and `uncut` counts the others by reason.
+    """
+
+    arms: Mapping[str, ArmSums]
+    loads: Mapping[ArmKey, Load]
+    plain: PairJudgements
+    stalled: tuple[TurnId, ...]
+    accepted: Accepted
+    shifts: Mapping[str, tuple[ProfileSums, ProfileSums]]
+    changed: Mapping[str, int]
+    outcomes: tuple[PairedOutcome, ...]
+    scored: tuple[ScoredTurn, ...]
+    redrawn: tuple[Redrawn, ...]
+    answered: tuple[AnsweredTurn, ...]
+    slices: Mapping[TurnId, frozenset[Slice]]
+    irregular: Mapping[tuple[str, str], int]
+    prints: Mapping[str, frozenset[str]]
+    answered_on: frozenset[str]
+    runs: frozenset[str]
+    planted: tuple[Planted, ...]
+    copies: Copies
+    swapped: Mapping[str, tuple[TurnResult, ...]]
+    cuts: tuple[CutOutput, ...]
+    uncut: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class RunSums:
+    """The sums of some sessions of a run, by session."""
+
+    sessions: Mapping[str, SessionSums] = field(default_factory=dict)
+
+    def __add__(self, other: "RunSums") -> "RunSums":
+        """Those of both. Raises ValueError where a session is in both."""
+        if twice := self.sessions.keys() & other.sessions.keys():
+            raise ValueError(f"judged twice: session {min(twice)}")
+        return RunSums({**self.sessions, **other.sessions})
+
+    @property
+    def ordered(self) -> list[SessionSums]:
+        """In the order of the sessions' ids."""
+        return [self.sessions[session] for session in sorted(self.sessions, key=session_order)]
+
+
+def pairs_of(read: ReadSession, floor: RunFloor, facts: RunFacts) -> dict[str, list[LivePair]]:
+    """The pairs of a session by arm, the plain one among them."""
+    found = {
+        arm.name: list(
+            main_pairs(
+                read.evidence,
+                read.readings[arm.name],
+                arm.name,
+                floor.hard_bound(arm.name),
+                floor.known,
+            )
+        )
+        for arm in facts.judged_arms
+    }
+    hard = floor.hard_bound(MAIN)
+    found[PLAIN] = list(plain_pairs(read.evidence.captures, hard, floor.known))
+    return found
+
+
+def judge_session(read: ReadSession, floor: RunFloor, facts: RunFacts) -> SessionSums:
+    """Everything that is judged of one session, turn by turn."""
+    captures, policy, seed = read.evidence.captures, facts.policy, facts.seed
+    pairs = pairs_of(read, floor, facts)
+    arms = {arm.name: _arm(read, arm, pairs[arm.name], floor, facts) for arm in facts.judged_arms}
+    bound = stall_bound_of(floor.known.gap_p99)
+    drawn = sampled_turns(captures, read.evidence.answers, read.readings[MAIN])
+    turns = [turn for turn, _ in read.greedy[MAIN]]
+    planted, copies = plant_session(
+        pairs[MAIN], list(zip(turns, arms[MAIN].results, strict=True)), floor, facts
+    )
+    candidate = captures.of("candidate")
+    return SessionSums(
+        arms=arms,
+        loads={key: load_of(found.values()) for key, found in captures.arms.items()},
+        plain=stalls_labelled(judge_pairs(pairs[PLAIN], policy), captures, facts, bound),
+        stalled=tuple(stalled_turns(captures, bound)),
+        accepted=accepted_of(read.readings[MAIN], floor.k),
+        shifts={
+            arm.name: shared_sums(read.readings[MAIN], read.readings[arm.name], floor.k)
+            for arm in facts.arms
+            if not arm.paired
+        },
+        changed={a.name: len(captures.of("candidate", a.name)) for a in facts.arms if not a.paired},
+        outcomes=tuple(_outcomes(captures)),
+        scored=tuple(score_turn(turn, seed) for turn in drawn),
+        redrawn=tuple(redraw_turn(turn, seed) for turn in drawn),
+        answered=tuple(answered_turns(captures, read.evidence.limits, facts)),
+        slices=slices_of(captures, read.evidence.facts),
+        irregular=Counter((e.key.path, text) for e in captures for text in e.response.irregular),
+        prints=_prints(captures),
+        answered_on=frozenset(
+            e.key.path for e in captures if e.key.arm == MAIN and e.response.status == 200
+        ),
+        runs=frozenset(exchange.key.run for exchange in captures),
+        planted=planted,
+        copies=copies,
+        swapped={plan.kind: tuple(_swapped(plan, read, floor)) for plan in facts.swaps},
+        cuts=tuple(_cuts(captures, floor)),
+        uncut=Counter(fate for one in candidate.values() if (fate := fate_of(one)) is not None),
+    )
+
+
+def _arm(
+    read: ReadSession, arm: Arm, pairs: list[LivePair], floor: RunFloor, facts: RunFacts
+) -> ArmSums:
+    captures, noise = read.evidence.captures, floor.arms[arm.name].noise
+    baseline, candidate = captures.of("baseline", arm.name), captures.of("candidate", arm.name)
+    results = [judge_one(turn, measured, noise) for turn, measured in read.greedy[arm.name]]
+    return ArmSums(
+        turns=len(candidate),
+        drawn=sum(not is_greedy(exchange.request) for exchange in candidate.values()),
+        repeated=bool(captures.of("baseline", arm.repeat_name)),
+        results=tuple(labelled(result, captures, arm) for result in results),
+        pairs=len(pairs),
+        exact=judge_pairs(pairs, facts.policy),
+        prompts=tuple(prompt_differences(captures, arm)),
+        counters=tuple(
+            finding.at(*turn)
+            for turn, exchange in candidate.items()
+            for finding in judge_speculation(exchange.response.speculation)
+        ),
+        speed=tuple(
+            speed_pair(*turn, baseline[turn].response, exchange.response)
+            for turn, exchange in candidate.items()
+            if turn in baseline
+        ),
+        chunks=tuple(chunk_counts(exchange.response) for exchange in baseline.values()),
+    )
+
+
+def _swapped(plan: SwapPlan, read: ReadSession, floor: RunFloor) -> Iterable[TurnResult]:
+    """The tokens that are planted in the session's turns, judged."""
+    for swap in plan.swaps:
+        if swap.place[0] == read.session:
+            yield planted_result(swap, read.evidence.answers.scores, floor.arms[MAIN].noise)
+
+
+def _outcomes(captures: Evidence) -> Iterable[PairedOutcome]:
+    """Tool-call success of every turn that both paths answered and at least one called a tool."""
+    baseline = captures.of("baseline")
+    for turn, exchange in captures.of("candidate").items():
+        if turn in baseline:
+            pair = tool_pair(exchange.request, baseline[turn].response, exchange.response)
+            if pair is not None:
+                yield PairedOutcome(*turn, *pair)
+
+
+def _prints(captures: Evidence) -> dict[str, frozenset[str]]:
+    """The fingerprints of each path's servers in the main arm."""
+    seen: dict[str, set[str]] = {}
+    for exchange in captures:
+        if exchange.key.arm == MAIN and (found := exchange.response.system_fingerprint):
+            seen.setdefault(exchange.key.path, set()).add(found)
+    return {path: frozenset(found) for path, found in seen.items()}
+
+
+def _cuts(captures: Evidence, floor: RunFloor) -> Iterable[CutOutput]:
+    """The drawn outputs of the session, cut."""
+    baseline = captures.of("baseline")
+    for turn, exchange in captures.of("candidate").items():
+        if turn in floor.drawn and not isinstance(floor.cutter, str):
+            yield floor.cutter.cut(exchange, baseline.get(turn))
