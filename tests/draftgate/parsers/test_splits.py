@@ -90,14 +90,14 @@ def test_a_parser_that_is_not_the_servers_accuses_nobody() -> None:
     theirs = without(capture("t", OTHERWISE, HERMES), "content")
     served = ServedParsers("hermes", None, "built-in")
     done = judge_split_invariance(exchanges(sent), exchanges(theirs), served, K, seed=0)
-    assert done.findings == []
+    assert done.findings == ()
 
 
 def test_a_sound_parser_passes_with_its_end_token() -> None:
     texts = [calls("hermes", READ), "Reading.\n" + calls("hermes", READ, WRITE), "Just prose."]
     outputs = [capture(f"t{n}", text, ("hermes", None)) for n, text in enumerate(texts)]
     done = judge(*outputs, tool="hermes")
-    assert done.findings == []
+    assert done.findings == ()
     assert done.counts["split_cut"] == 3
     assert done.counts["split_cuts"] > 100
     assert "hermes parsed 3 outputs" in done.statements[0]
@@ -159,7 +159,7 @@ def test_the_draw_is_seeded() -> None:
 def test_what_is_not_cut_is_counted(output: dict[str, Any], fate: str) -> None:
     text = output.pop("text")
     done = judge(capture("t0", text, ("hermes", None), **output), tool="hermes")
-    assert done.findings == []
+    assert done.findings == ()
     assert done.counts == {"split_cuts": 0, f"split_{fate}": 1}
     assert len(done.not_judged) == 1
 
@@ -167,7 +167,7 @@ def test_what_is_not_cut_is_counted(output: dict[str, Any], fate: str) -> None:
 def test_a_parser_the_server_does_not_run_condemns_nobody() -> None:
     """The outputs are step3's; hermes gives other results than the client got."""
     done = judge(capture("t0", calls("hermes", READ), ("hermes", None)), tool="step3")
-    assert done.findings == []
+    assert done.findings == ()
     assert done.counts["split_not_reproduced"] == 1
     assert "do not give what the client got" in done.not_judged[0].reason
 
@@ -180,7 +180,7 @@ def test_ids_of_another_tokenizer_condemn_nobody(wrong: int) -> None:
     chunk["choices"][0]["token_ids"] = [wrong, wrong]
     events = ((at, f"data: {json.dumps(chunk)}\n\n"), *found.events[1:])
     done = judge(replace(found, events=events), tool="hermes")
-    assert (done.findings, done.counts["split_not_reproduced"]) == ([], 1)
+    assert (done.findings, done.counts["split_not_reproduced"]) == ((), 1)
 
 
 def test_a_parsers_own_fault_is_a_warning_of_both_paths() -> None:
@@ -197,7 +197,7 @@ def test_a_parsers_own_fault_is_a_warning_of_both_paths() -> None:
 def test_a_reasoning_parser_is_cut_too() -> None:
     text = "<think>\nLook first: a < b.\n</think>\n\n" + calls("hermes", READ)
     done = judge(capture("t0", text, ("hermes", "qwen3")), tool="hermes", reasoning="qwen3")
-    assert (done.findings, done.counts["split_cut"]) == ([], 1)
+    assert (done.findings, done.counts["split_cut"]) == ((), 1)
 
 
 @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ def test_a_reasoning_parser_is_cut_too() -> None:
 def test_what_is_missing_is_said(served: ServedParsers, reason: str) -> None:
     outputs = exchanges(capture("t0", calls("hermes", READ), ("hermes", None)))
     done = judge_split_invariance(outputs, {}, served, K, seed=0)
-    assert done.findings == []
+    assert done.findings == ()
     (item,) = done.not_judged
     assert item.code == "SPLIT_VARIANT"
     assert reason in item.reason
