@@ -14,7 +14,7 @@ from draftgate.progress import SilentReporter
 from draftgate.run.folder import RunFolder
 from draftgate.run.gate import run_gate
 from draftgate.run.offline import judge_journals
-from draftgate.run.plan import Plan
+from draftgate.run.plan import Fitting, Plan
 from draftgate.run.run_file import (
     RunFile,
     _shown,
@@ -138,7 +138,7 @@ def config(**changed: dict[str, Any]) -> Config:
 @pytest.fixture
 def begun(tmp_path: Path) -> RunFolder:
     folder = RunFolder.new(tmp_path / "out")
-    write_run(folder, config(), Plan(()), datetime(2026, 11, 29, tzinfo=UTC), {}, {})
+    write_run(folder, config(), Plan(()), datetime(2026, 11, 29, tzinfo=UTC), Fitting())
     return folder
 
 
