@@ -15,7 +15,7 @@ from draftgate.config.config import Config
 from draftgate.run.folder import RunFolder
 from draftgate.run.outcome import GateOutcome
 from reports.formats.html import render_html
-from reports.store.store import Store
+from reports.store.store import Store, holds_run
 from reports.store.summary import Row, Summary, read_summary
 from traces.errors import StoreError
 from traces.output import write_whole
@@ -24,11 +24,9 @@ from traces.output import write_whole
 def stored_outcome(config: Config, folder: RunFolder) -> GateOutcome | None:
     """The outcome of the run in `folder`, its report written again; None where it has not ended."""
     db = Path(config.run.db)
-    if not db.exists():
+    if not holds_run(db, folder.run):
         return None
     with Store.open(db) as store:
-        if folder.run not in store.run_ids():
-            return None
         summary = read_summary(store, folder.run)
         report = report_file(config, folder)
         write_whole(report, render_html(store, summary, folder=report.parent))

@@ -11,7 +11,7 @@ from reports.schema.capture import (
 from reports.schema.column import ENUMS, Column, Table
 from reports.schema.judgement import BOUNDS, CONTROLS, FINDINGS, METRICS, PAIRS
 from reports.schema.kept import CAPTURE_KEYS, KEPT, view_of
-from reports.schema.record import LOADS, SCHEMA_VERSION
+from reports.schema.record import LAYOUT, LOADS
 from reports.schema.rollup import POSITION_SUMS, STEP_SUMS
 from reports.schema.run import ARMS, PATH_DIFFERENCES, PATHS, RUNS, SESSIONS, TURNS
 from reports.schema.shift import TEMPLATE_SHIFTS
@@ -40,7 +40,7 @@ TABLES: tuple[Table, ...] = (
     POSITION_SUMS,
     STEP_SUMS,
     LOADS,
-    SCHEMA_VERSION,
+    LAYOUT,
 )
 
 TABLE: dict[str, Table] = {table.name: table for table in TABLES}

@@ -1,16 +1,16 @@
-"""What the store knows of itself: its version, and which runs it holds."""
+"""What the store knows of itself: its layout, and which runs it holds."""
 
 from reports.schema.column import Column, Table
 from reports.schema.run import RUN
 
-SCHEMA_VERSION = Table(
-    "schema_version",
-    "One row per change of the layout of this file, the newest last.",
-    ("version",),
+LAYOUT = Table(
+    "layout",
+    "One row: which tables and views this file has.",
+    ("tables",),
     (
-        Column("version", "INTEGER", "number of the migration", required=True),
-        Column("applied_at", "TIMESTAMP", "when it was applied, UTC", required=True),
-        Column("views", "VARCHAR", "digest of the views' text, in the newest row"),
+        Column("tables", "VARCHAR", "digest of the SQL that made types and tables", required=True),
+        Column("views", "VARCHAR", "digest of the SQL of views and comments", required=True),
+        Column("made_at", "TIMESTAMP", "when the file was made, UTC", required=True),
     ),
     derived=True,
 )

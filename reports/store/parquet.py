@@ -16,13 +16,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from reports.schema import ENUMS, TABLES, Table
-from reports.store.migration import make_types
+from reports.schema.statements import quoted, type_statements
 from reports.store.store import MEMORY_LIMIT, Store
-from reports.store.view import define_views, quoted
+from reports.store.view import view_statements
 from traces.errors import StoreError
 from traces.output import writing
 
-EXPORTED = tuple(table for table in TABLES if table.name != "schema_version")
+EXPORTED = tuple(table for table in TABLES if table.name != "layout")
 
 
 def export_run(store: Store, run: str, folder: Path) -> int:
@@ -68,10 +68,9 @@ def open_parquet(folder: Path) -> Store:
         )
     connection = duckdb.connect()
     try:
-        make_types(connection)
-        for table in TABLES:
-            connection.execute(f"create view {table.name} as {_select(folder, table)}")
-        define_views(connection)
+        tables = (f"create view {table.name} as {_select(folder, table)}" for table in TABLES)
+        for statement in (*type_statements(), *tables, *view_statements()):
+            connection.execute(statement)
         for setting in (
             f"memory_limit = '{MEMORY_LIMIT}'",
             f"allowed_directories = [{quoted(str(folder.resolve()))}]",

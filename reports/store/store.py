@@ -17,10 +17,17 @@ import pyarrow as pa
 
 from reports.schema.records import RunTables
 from reports.store.connection import connect
+from reports.store.layout import (
+    bring_up_to_date,
+    has_these_views,
+    holds_runs,
+    make,
+    make_file,
+    refuse,
+    state_of,
+)
 from reports.store.loading import load
-from reports.store.migration import migrate, migrations, refuse_newer, version_of, views_of
 from reports.store.run_name import unknown_run
-from reports.store.view import views_digest
 from traces.errors import StoreError
 
 Parameters = Sequence[Any] | Mapping[str, Any]
@@ -38,21 +45,24 @@ class Store:
 
     @classmethod
     def open(cls, path: Path, *, write: bool = False, wait_s: float = WAIT_S) -> Self:
-        """The store at `path`; with `write` it is made where missing and brought up to date.
+        """The store at `path`; with `write` it is made where there is none, or none with a run.
 
         Waits up to `wait_s` seconds where another process holds the file. Raises `StoreError` for
-        a missing, corrupt, foreign, newer or locked file.
+        a missing, corrupt, foreign or locked file, and for one of another layout.
         """
+        if _nothing_at(path) and write:
+            make_file(path)
+        elif path.exists() and _nothing_at(path):
+            raise unknown_run(str(path), "last", (), ())
         connection = connect(path, read_only=not write, wait_s=wait_s)
         try:
             connection.execute(f"set memory_limit = '{MEMORY_LIMIT}'")
             if write:
-                migrate(connection, path)
+                bring_up_to_date(connection, path)
+            elif (state := state_of(connection)) == "empty":
+                raise unknown_run(str(path), "last", (), ())
             else:
-                version = version_of(connection)
-                refuse_newer(path, version, migrations()[-1][0])
-                if version == 0:
-                    raise StoreError(f"{path}: is empty", "run `draftgate gate` first")
+                refuse(state, path)
         except duckdb.Error as error:
             connection.close()
             raise StoreError(
@@ -68,7 +78,7 @@ class Store:
     def in_memory(cls) -> Self:
         """An empty store that lives as long as it is open."""
         connection = duckdb.connect()
-        migrate(connection, ":memory:")
+        make(connection)
         return cls(connection, ":memory:")
 
     def load(self, tables: RunTables) -> bool:
@@ -81,17 +91,18 @@ class Store:
     def rows(self, sql: str, parameters: Parameters = ()) -> list[dict[str, Any]]:
         """Rows of one of our own queries as dictionaries; SQL of users goes to `reports.sql.sql`.
 
-        Raises `StoreError` where an older draftgate wrote the file and the query needs what it
-        lacks.
+        Raises `StoreError` where another draftgate made the views and the query needs what they
+        lack.
         """
         try:
             cursor = self.connection.execute(sql, parameters)
         except duckdb.CatalogException as error:
-            if views_of(self.connection) == views_digest():
+            if has_these_views(self.connection):
                 raise
             raise StoreError(
-                f"{self.path}: an older draftgate wrote it, and it lacks what this one asks for",
-                f"the next `draftgate gate --db {self.path}` brings it up to date, old runs too",
+                f"{self.path}: another version of draftgate wrote it; its views lack what this one "
+                "asks for",
+                f"the next `draftgate gate --db {self.path}` brings them up to date, old runs too",
             ) from error
         names = [column[0] for column in cursor.description or ()]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
@@ -134,3 +145,22 @@ class Store:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def holds_run(path: Path, run: str) -> bool:
+    """Whether the store at `path` holds that run; no where there is no store, or none with a run.
+
+    Raises `StoreError` as `Store.open` does.
+    """
+    if _nothing_at(path):
+        return False
+    with connect(path, read_only=True, wait_s=WAIT_S) as connection:
+        if not holds_runs(connection):
+            return False
+    with Store.open(path) as store:
+        return run in store.run_ids()
+
+
+def _nothing_at(path: Path) -> bool:
+    """No file, or one of zero bytes."""
+    return path.parent.is_dir() and (not path.exists() or path.stat().st_size == 0)

@@ -12,16 +12,14 @@ Columns that mean what they mean in another view are named by the first and the 
 `macros.sql` beside them holds the functions they share.
 """
 
-import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
-import duckdb
-
 from reports.schema import KEPT, view_of
+from reports.schema.statements import quoted
 
 FOLDER = files("reports.store") / "views"
 BORROWED = re.compile(r"(\w+) \.\.\. (\w+): as in (\w+)")
@@ -99,38 +97,17 @@ def parse(name: str, text: str) -> View:
     return View(name, " ".join(comment), columns, body.strip().rstrip(";"), none)
 
 
-def statements() -> list[str]:
+def view_statements() -> Iterator[str]:
     """SQL that makes macros and views anew and comments every view and column."""
-    result = [(FOLDER / "macros.sql").read_text(encoding="utf-8").rstrip().rstrip(";")]
+    yield (FOLDER / "macros.sql").read_text(encoding="utf-8").rstrip().rstrip(";")
     for view in views():
-        result.append(f"create or replace view {view.name} as {view.sql}")
-        result.append(f"comment on view {view.name} is {quoted(view.comment)}")
+        yield f"create or replace view {view.name} as {view.sql}"
+        yield f"comment on view {view.name} is {quoted(view.comment)}"
         for column, meaning in view.columns.items():
-            result.append(f"comment on column {view.name}.{column} is {quoted(meaning)}")
-    return result
+            yield f"comment on column {view.name}.{column} is {quoted(meaning)}"
 
 
-def views_digest() -> str:
-    """Digest of all macros and views, to see whether a file holds the ones of this program."""
-    text = "\n".join([*kept_statements(), *statements()])
-    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
-
-
-def kept_statements() -> list[str]:
-    """SQL that creates the views over rows of captures; `reports.store.migration` comments them."""
-    return [f"create or replace view {name} as {view_of(name)}" for name in KEPT]
-
-
-def define_kept_views(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make the views over rows of captures anew; the other views read from them."""
-    connection.execute(";\n".join(kept_statements()))
-
-
-def define_views(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make macros and views anew, with their comments."""
-    connection.execute(";\n".join(statements()))
-
-
-def quoted(text: str) -> str:
-    """`text` as an SQL string literal."""
-    return "'" + text.replace("'", "''") + "'"
+def kept_statements() -> Iterator[str]:
+    """SQL of the views over rows of captures; the other views read from them."""
+    for name in KEPT:
+        yield f"create or replace view {name} as {view_of(name)}"

@@ -5,6 +5,7 @@ import random
 import subprocess
 import sys
 import textwrap
+from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,10 @@ from typing import Any
 import duckdb
 import pytest
 
-from reports.schema import ENUMS, KEPT, KEPT_TABLES, TABLE, TABLES
-from reports.schema.records import RunTables, arrow_table
-from reports.store.migration import migrate, migrations
-from reports.store.store import Store
+from reports.schema import ENUMS, KEPT, KEPT_TABLES, TABLES
+from reports.schema.records import RunTables
+from reports.store.layout import make_file
+from reports.store.store import Store, holds_run
 from tests.support.synthetic_run import synthetic_run
 from traces.errors import StoreError
 
@@ -91,7 +92,7 @@ def test_rows_that_contradict_each_other_leave_nothing_behind(
         with pytest.raises(StoreError, match=message):
             store.load(replace(synthetic_run(), **change))  # type: ignore[arg-type]
         for table in TABLES:
-            if table.name != "schema_version":
+            if table.name != "layout":
                 assert store.rows(f"select count(*) as n from {table.name}") == [{"n": 0}]
         assert store.load(synthetic_run())
 
@@ -132,31 +133,6 @@ def _renamed(run: RunTables, changed: dict[str, Any]) -> dict[str, Any]:
         name: [{**row, "run": "run-b"} for row in changed.get(name, getattr(run, name))]
         for name in names
     }
-
-
-def test_a_file_from_before_captures_had_numbers_keeps_its_rows(file: Path, tmp_path: Path) -> None:
-    """Layout 5 held rows of captures in tables of all columns, as the views do now."""
-    folder = tmp_path / "migrations"
-    folder.mkdir()
-    for number, sql in migrations():
-        if number < 6:
-            (folder / f"{number:04}_x.sql").write_text(sql)
-    connection = duckdb.connect(str(file))
-    for _, sql in migrations(folder):
-        connection.execute(sql)
-    connection.execute("insert into schema_version (version, applied_at) values (5, now())")
-    arrow = synthetic_run().arrow()
-    for name, table in arrow.items():
-        connection.register("incoming", table)
-        connection.execute(f"insert into {name} by name select * from incoming")
-        connection.unregister("incoming")
-    connection.close()
-    with Store.open(file, write=True) as store:
-        assert store.load(synthetic_run("run-c", seed=2, day=1))
-    with Store.open(file) as store:
-        for name in KEPT:
-            rows = store.arrow(f"from {name} where run = 'run-a'").to_pylist()
-            assert rows == arrow_table(TABLE[name], getattr(synthetic_run(), name)).to_pylist()
 
 
 def test_a_killed_writer_leaves_the_earlier_runs_whole(file: Path, root: Path) -> None:
@@ -255,41 +231,61 @@ def test_reading_does_not_write(file: Path) -> None:
     assert (file.read_bytes(), sorted(os.listdir(file.parent))) == before
 
 
-def test_a_file_of_an_older_layout_reads_unwritten_and_is_brought_up_to_date_on_write(
-    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def of_another_layout(file: Path) -> None:
+    """As if another version of draftgate had made the file, with a column that is no more."""
+    with duckdb.connect(str(file)) as connection:
+        connection.execute("alter table runs add column gone integer")
+        connection.execute("update layout set tables = 'another'")
+
+
+def test_a_file_of_another_layout_with_runs_is_refused_and_left_alone(file: Path) -> None:
     written(file, synthetic_run())
-    folder = tmp_path / "migrations"
-    folder.mkdir()
-    for number, sql in migrations():
-        (folder / f"{number:04}_x.sql").write_text(sql)
-    next_version = migrations()[-1][0] + 1
-    (folder / f"{next_version:04}_more.sql").write_text("create table more (x integer);")
+    of_another_layout(file)
     before = file.read_bytes()
+    for write in (False, True):
+        with pytest.raises(StoreError, match="another version of draftgate") as caught:
+            Store.open(file, write=write)
+        assert "--resume RUN" in caught.value.fix
+    assert file.read_bytes() == before
+
+
+def test_a_file_of_another_layout_without_runs_is_made_again(file: Path) -> None:
+    written(file)
+    of_another_layout(file)
+    written(file, synthetic_run())
     with Store.open(file) as store:
         assert store.run_ids() == ["run-a"]
-    assert file.read_bytes() == before
-    connection = duckdb.connect(str(file))
-    migrate(connection, file, folder)
-    assert connection.execute("select version from schema_version order by 1").fetchall() == [
-        (n,) for n in range(1, next_version + 1)
-    ]
-    assert connection.execute("from more").fetchall() == []
-    connection.close()
-    with pytest.raises(StoreError, match="written by a newer draftgate") as caught:
-        Store.open(file)
-    assert "pip install -U" in caught.value.fix
-    with pytest.raises(StoreError, match="written by a newer draftgate"):
+        assert "gone" not in store.rows("from runs")[0]
+
+
+def test_a_file_from_before_there_was_one_layout_is_named(file: Path) -> None:
+    """Migrations once made it: there is a `schema_version`, and tables that refer to each other."""
+    with duckdb.connect(str(file)) as connection:
+        connection.execute("create type verdict_name as enum ('pass', 'fail')")
+        connection.execute("create table runs (run varchar primary key, verdict verdict_name)")
+        connection.execute("create table captures (run varchar references runs (run))")
+        connection.execute("create table schema_version (version integer)")
+        connection.execute("create macro of_old(x) as x")
+        connection.execute("create view v_verdict as from runs")
+    written(file)
+    with duckdb.connect(str(file)) as connection:
+        assert connection.execute("select count(*) from layout").fetchall() == [(1,)]
+        gone = "select 1 from duckdb_functions() where function_name = 'of_old'"
+        assert connection.execute(gone).fetchall() == []
+    file.unlink()
+    with duckdb.connect(str(file)) as connection:
+        for table in ("runs", "captures", "schema_version"):
+            connection.execute(f"create table {table} as select 1 as run")
+    with pytest.raises(StoreError, match="another version of draftgate"):
         Store.open(file, write=True)
 
 
 def test_views_of_an_earlier_program_are_made_anew_on_write(file: Path) -> None:
     written(file, synthetic_run())
-    connection = duckdb.connect(str(file))
-    connection.execute("drop view v_verdict; update schema_version set views = 'older'")
-    connection.close()
+    with duckdb.connect(str(file)) as connection:
+        connection.execute("drop view v_verdict; update layout set views = 'older'")
     with Store.open(file) as store:
-        with pytest.raises(StoreError, match="an older draftgate wrote it") as caught:
+        with pytest.raises(StoreError, match="another version of draftgate wrote it") as caught:
             store.rows("from v_verdict")
         assert f"draftgate gate --db {file}" in caught.value.fix
     Store.open(file, write=True).close()
@@ -297,23 +293,91 @@ def test_views_of_an_earlier_program_are_made_anew_on_write(file: Path) -> None:
         assert [row["run"] for row in store.rows("from v_verdict")] == ["run-a"]
 
 
-def test_a_failing_migration_changes_nothing(file: Path, tmp_path: Path) -> None:
+def zero_bytes(file: Path) -> None:
+    file.touch()
+
+
+def no_tables(file: Path) -> None:
+    """What a kill left while the schema was made inside the file itself."""
+    duckdb.connect(str(file)).close()
+
+
+@pytest.mark.parametrize("left_behind", [zero_bytes, no_tables])
+def test_a_store_that_holds_no_run_is_made_again(
+    file: Path, left_behind: Callable[[Path], None]
+) -> None:
+    left_behind(file)
+    assert not holds_run(file, "run-a")
+    with pytest.raises(StoreError, match="holds no runs"):
+        Store.open(file)
     written(file, synthetic_run())
-    folder = tmp_path / "migrations"
-    folder.mkdir()
-    for number, sql in migrations():
-        (folder / f"{number:04}_x.sql").write_text(sql)
-    (folder / "0099_bad.sql").write_text("create table more (x integer); select nonsense;")
-    connection = duckdb.connect(str(file))
-    with pytest.raises(StoreError, match="cannot be brought to layout 99"):
-        migrate(connection, file, folder)
-    assert connection.execute("select max(version) from schema_version").fetchone() == (
-        migrations()[-1][0],
+    assert holds_run(file, "run-a")
+    assert sorted(os.listdir(file.parent)) == [file.name]
+
+
+DIES_MAKING_IT = """
+    import os, signal, sys
+    from pathlib import Path
+    import reports.store.layout as layout
+    real = layout.view_statements
+    def dies():
+        for number, statement in enumerate(real()):
+            if number == {statement}:
+                {fault}
+            yield statement
+    layout.view_statements = dies
+    from reports.store.store import Store
+    Store.open(Path({file!r}), write=True)
+"""
+
+
+@pytest.mark.parametrize("statement", [0, 40])
+def test_a_kill_while_the_store_is_made_leaves_nothing_at_its_place(
+    file: Path, root: Path, statement: int
+) -> None:
+    kill = "os.kill(os.getpid(), signal.SIGKILL)"
+    code = DIES_MAKING_IT.format(statement=statement, fault=kill, file=str(file))
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], cwd=root, check=False)
+    assert done.returncode == -9
+    assert not file.exists()
+    assert not holds_run(file, "run-a")
+    written(file, synthetic_run())
+
+
+def test_a_disk_that_fills_while_the_store_is_made_is_named_and_leaves_nothing(
+    file: Path, root: Path
+) -> None:
+    """No file of this process may grow beyond 64 KiB: a store alone is larger."""
+    code = f"""
+        import resource
+        from pathlib import Path
+        from reports.store.store import Store
+        from traces.errors import StoreError
+        resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))
+        try:
+            Store.open(Path({str(file)!r}), write=True)
+        except StoreError as error:
+            print(error, "|", error.fix)
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        cwd=root,
+        check=True,
+        capture_output=True,
+        text=True,
     )
-    assert not connection.execute(
-        "select 1 from duckdb_tables() where table_name = 'more'"
-    ).fetchall()
-    connection.close()
+    assert "cannot be made" in done.stdout
+    assert "free space" in done.stdout
+    assert os.listdir(file.parent) == []
+    written(file, synthetic_run())
+
+
+def test_two_processes_that_make_one_store_make_one(file: Path) -> None:
+    make_file(file)
+    written(file, synthetic_run())
+    make_file(file)
+    with Store.open(file) as store:
+        assert store.run_ids() == ["run-a"]
 
 
 def test_files_that_are_no_store_are_named(file: Path, tmp_path: Path) -> None:
@@ -368,7 +432,7 @@ def test_the_file_is_what_the_declarations_say(file: Path) -> None:
             (
                 t.name,
                 c.name,
-                t.name in KEPT or (not c.required and c.name not in _key_of(store, t.name)),
+                t.name in KEPT or not c.required,
                 c.text,
             )
             for t in (*TABLES, *KEPT_TABLES)
@@ -386,12 +450,3 @@ def test_the_file_is_what_the_declarations_say(file: Path) -> None:
                     assert found == f"ENUM({values})"
                 else:
                     assert found == column.type
-
-
-def _key_of(store: Store, table: str) -> set[str]:
-    found = store.rows(
-        "select constraint_column_names as names from duckdb_constraints()"
-        " where table_name = ? and constraint_type = 'PRIMARY KEY'",
-        [table],
-    )
-    return set(found[0]["names"]) if found else set()
