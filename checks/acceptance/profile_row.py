@@ -14,7 +14,9 @@ class ProfileRow:
     "accepted_per_pos": [3755, 2835, 2265], "num_accepted_tokens": 8855}``
 
     `num_drafts` counts engine steps that drafted; `accepted_per_pos[i]` those that accepted more
-    than i draft tokens. `visit` is an index into the order in which context bands ran.
+    than i draft tokens; `reached_per_pos[i]`, where it is known, those that proposed more than i
+    tokens and accepted the first i of them. `visit` is an index into the order in which context
+    bands ran.
     """
 
     boundary: str
@@ -23,11 +25,13 @@ class ProfileRow:
     num_draft_tokens: int
     accepted_per_pos: tuple[int, ...]
     num_accepted_tokens: int
+    reached_per_pos: tuple[int, ...] | None = None
     visit: int | None = None
 
     @classmethod
     def from_mapping(cls, row: Mapping[str, Any]) -> "ProfileRow":
         """A row from its JSON object; raises KeyError where a counter is missing."""
+        reached = row.get("reached_per_pos")
         return cls(
             boundary=str(row.get("boundary", "all")),
             context_bucket=str(row.get("context_bucket", "all")),
@@ -35,11 +39,12 @@ class ProfileRow:
             num_draft_tokens=int(row["num_draft_tokens"]),
             accepted_per_pos=tuple(int(n) for n in row["accepted_per_pos"]),
             num_accepted_tokens=int(row["num_accepted_tokens"]),
+            reached_per_pos=None if reached is None else tuple(int(n) for n in reached),
             visit=row.get("visit"),
         )
 
     def as_mapping(self) -> dict[str, Any]:
-        """The JSON object of this row; `visit` only where there is one."""
+        """The JSON object of this row, without what is not known of it."""
         row: dict[str, Any] = {
             "boundary": self.boundary,
             "context_bucket": self.context_bucket,
@@ -48,6 +53,8 @@ class ProfileRow:
             "accepted_per_pos": list(self.accepted_per_pos),
             "num_accepted_tokens": self.num_accepted_tokens,
         }
+        if self.reached_per_pos is not None:
+            row["reached_per_pos"] = list(self.reached_per_pos)
         return row if self.visit is None else {**row, "visit": self.visit}
 
     @property
@@ -56,14 +63,27 @@ class ProfileRow:
         visit = "" if self.visit is None else f", visit {self.visit}"
         return f"{self.boundary}, {self.context_bucket}{visit}"
 
-    def conditional(self, position: int) -> Fraction | None:
-        """c_i: share of steps that accept position i among those that accepted the one before.
+    def reached(self, position: int) -> int | None:
+        """Drafts that proposed a token at `position` and had all before it accepted.
 
-        c_0 = accepted_per_pos[0] / num_drafts, c_i = accepted_per_pos[i] / accepted_per_pos[i-1];
-        exact, so that a rate at a limit is at the limit. `None` where the row has no such position
-        or nothing reached it.
+        Where the row does not say, every draft is taken to be as long as the longest; `None` where
+        its draft tokens show that they are not (n-gram and suffix drafts vary), and for positions
+        it does not have.
         """
         if position >= len(self.accepted_per_pos):
             return None
-        reached = self.num_drafts if position == 0 else self.accepted_per_pos[position - 1]
-        return Fraction(self.accepted_per_pos[position], reached) if reached > 0 else None
+        if self.reached_per_pos is not None and position < len(self.reached_per_pos):
+            return self.reached_per_pos[position]
+        if position == 0:
+            return self.num_drafts
+        longest = self.num_drafts * len(self.accepted_per_pos)
+        return None if self.num_draft_tokens < longest else self.accepted_per_pos[position - 1]
+
+    def conditional(self, position: int) -> Fraction | None:
+        """c_i: share of the drafts that reach position i which accept it.
+
+        Exact, so that a rate at a limit is at the limit. `None` where that is not known, or nothing
+        reached the position.
+        """
+        reached = self.reached(position)
+        return Fraction(self.accepted_per_pos[position], reached) if reached else None

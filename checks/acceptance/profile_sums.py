@@ -38,7 +38,8 @@ class Sums:
     """Sums of one slice of one session. `k` is the longest draft.
 
     `reached[i]`, `accepted[i]`: positions i reached and accepted there. `longer[i]`: steps that
-    accepted more than i tokens, as vLLM counts (accepted tokens past the end included).
+    accepted more than i tokens, as vLLM counts (accepted tokens past the end included), and
+    `tried[i]`: steps that drafted more than i tokens and accepted the first i of them.
     `length_sum`: Σ over requests of 1 + accepted / drafts.
     """
 
@@ -52,9 +53,23 @@ class Sums:
     reached: Counts = field(init=False)
     accepted: Counts = field(init=False)
     longer: Counts = field(init=False)
+    tried: Counts = field(init=False)
 
     def __post_init__(self) -> None:
-        self.reached, self.accepted, self.longer = (np.zeros(self.k, np.int64) for _ in range(3))
+        self.reached, self.accepted, self.longer, self.tried = (
+            np.zeros(self.k, np.int64) for _ in range(4)
+        )
+
+    def __add__(self, other: "Sums") -> "Sums":
+        """Both together; neither changes."""
+        both = Sums(self.k)
+        for one in (self, other):
+            for name in ("drafts", "draft_tokens", "accepted_tokens", "empty", "requests"):
+                setattr(both, name, getattr(both, name) + getattr(one, name))
+            both.length_sum += one.length_sum
+            for name in ("reached", "accepted", "longer", "tried"):
+                setattr(both, name, getattr(both, name) + getattr(one, name))
+        return both
 
     def add_steps(self, drafted: Counts, accepted: Counts) -> None:
         """Add the steps of one request that are in this slice."""
@@ -65,8 +80,8 @@ class Sums:
         self.empty += int(np.count_nonzero(accepted == 0))
         self.requests += 1
         self.length_sum += 1 + total / len(drafted)
-        at_least = np.bincount(accepted, minlength=self.k + 1)[::-1].cumsum()[::-1]
-        self.longer += at_least[1 : self.k + 1]
+        self.longer += _at_least(accepted, self.k + 1)[1:]
+        self.tried += _at_least(np.minimum(drafted, accepted + 1), self.k + 1)[1:]
 
     def add_positions(self, position: Counts, accepted: npt.NDArray[np.bool_]) -> None:
         """Add reached positions that are in this slice."""
@@ -131,6 +146,12 @@ class ProfileSums:
     def _at(self, key: Slice, session: str) -> Sums:
         by_session = self._sums.setdefault(key, {})
         return by_session.setdefault(session, Sums(self.k))
+
+
+def _at_least(values: Counts, count: int) -> Counts:
+    """How many of the values are at least 0, 1 … `count` - 1."""
+    counted = np.bincount(values, minlength=count)[::-1].cumsum()[::-1]
+    return np.asarray(counted[:count], np.int64)
 
 
 def _slicings(positions: DraftPositions) -> Iterator[tuple[str, npt.NDArray[Any], Any]]:

@@ -1,6 +1,6 @@
 """ACCEPTANCE_*: an acceptance profile against a reference profile.
 
-c_0 = accepted_per_pos[0] / num_drafts, c_i = accepted_per_pos[i] / accepted_per_pos[i-1]. A row is
+c_i = accepted_per_pos[i] / the drafts that reached position i and proposed a token there. A row is
 paired with the reference row of the same boundary and context band.
 
     DEAD         accepted per draft below 10% of the reference over all rows; excludes the others
@@ -95,7 +95,23 @@ def compare_profiles(
         *_sticky(pairs, certain),
         *_depth_decay(pairs, certain),
     ]
-    return [*seen, *not_judged]
+    return [*seen, *not_judged, *_depths_unknown(pairs)]
+
+
+def _depths_unknown(pairs: Iterable[Pair]) -> list[NotJudged]:
+    """Rows of drafts of several lengths that do not say how many reached each position."""
+    return [
+        NotJudged(
+            ACCEPTANCE_DEPTH_DECAY,
+            f"{pair[0].name}: draft lengths vary, and a row has no reached_per_pos",
+        )
+        for pair in pairs
+        if any(
+            row.reached(position) is None
+            for row in pair
+            for position in range(1, min(len(row.accepted_per_pos) for row in pair))
+        )
+    ]
 
 
 def pair_rows(
@@ -162,7 +178,7 @@ def _healthy(pair: Pair) -> bool | None:
 
 def _collapse(pairs: Iterable[Pair], certain: Certain) -> list[Finding]:
     return [
-        Finding(ACCEPTANCE_COLLAPSE, _lost(pair, 0), detail=_evidence(pair))
+        _finding(ACCEPTANCE_COLLAPSE, pair, _lost(pair, 0))
         for pair in pairs
         if _healthy(pair) is False and certain(pair, 0)
     ]
@@ -178,7 +194,7 @@ def _sticky(pairs: Iterable[Pair], certain: Certain) -> list[Finding]:
             healthy_at.setdefault(key, row.visit or 0)
         elif _healthy(pair) is False and key in healthy_at and certain(pair, 0):
             message = f"{_lost(pair, 0)}; it was healthy at visit {healthy_at[key]}"
-            seen.append(Finding(ACCEPTANCE_STICKY, message, detail=_evidence(pair)))
+            seen.append(_finding(ACCEPTANCE_STICKY, pair, message))
     return seen
 
 
@@ -191,8 +207,7 @@ def _depth_decay(pairs: Iterable[Pair], certain: Certain) -> list[Finding]:
         for position in range(1, len(pair[0].accepted_per_pos)):
             share = _share(pair, position)
             if share is not None and share < DEEP_LOST_SHARE and certain(pair, position):
-                message = _lost(pair, position)
-                seen.append(Finding(ACCEPTANCE_DEPTH_DECAY, message, detail=_evidence(pair)))
+                seen.append(_finding(ACCEPTANCE_DEPTH_DECAY, pair, _lost(pair, position)))
                 break
     return seen
 
@@ -202,8 +217,11 @@ def _lost(pair: Pair, position: int) -> str:
     return f"{pair[0].name}: c_{position} is {here:.3f}, reference {there:.3f}"
 
 
-def _evidence(pair: Pair) -> dict[str, Any]:
-    return {"profile": pair[0].as_mapping(), "reference": pair[1].as_mapping()}
+def _finding(code: str, pair: Pair, message: str) -> Finding:
+    row, reference = pair
+    boundary = None if row.boundary == "all" else row.boundary
+    evidence = {"profile": row.as_mapping(), "reference": reference.as_mapping()}
+    return Finding(code, message, boundary=boundary, detail=evidence)
 
 
 LEVEL = 0.01
@@ -229,7 +247,7 @@ def separation(pair: Pair, position: int) -> float:
     """z of c_i of the row below that of its reference; half a count keeps shares off 0 and 1."""
     shares, spread = [], 0.0
     for row in pair:
-        reached = row.num_drafts if position == 0 else row.accepted_per_pos[position - 1]
+        reached = row.reached(position) or 0
         share = (row.accepted_per_pos[position] + 0.5) / (reached + 1)
         shares.append(share)
         spread += share * (1 - share) / (reached + 1)

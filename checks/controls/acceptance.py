@@ -18,8 +18,20 @@ KIND = "acceptance halved in one label"
 
 def halved(row: ProfileRow) -> ProfileRow:
     """Just under half as many accepted at every position; the counters still agree."""
-    accepted = tuple(max(count - 1, 0) // 2 for count in row.accepted_per_pos)
-    return replace(row, accepted_per_pos=accepted, num_accepted_tokens=sum(accepted))
+    accepted = tuple(_half(count) for count in row.accepted_per_pos)
+    reached = row.reached_per_pos
+    if reached is not None:
+        reached = (*reached[:1], *map(_half, reached[1:]))
+    return replace(
+        row,
+        accepted_per_pos=accepted,
+        num_accepted_tokens=sum(accepted),
+        reached_per_pos=reached,
+    )
+
+
+def _half(count: int) -> int:
+    return max(count - 1, 0) // 2
 
 
 def judge_acceptance_control(rows: Sequence[ProfileRow]) -> ControlResult:

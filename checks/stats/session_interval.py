@@ -19,7 +19,12 @@ Statistic = Callable[[Matrix], Matrix]
 """Sums, shape (draws, columns) → the statistic of each draw, shape (draws,)."""
 
 FEW_SESSIONS = 20
-"""Below so many sessions a bootstrap of them is too rough; the jackknife with t takes over."""
+"""Below so many sessions a bootstrap of them is too rough; the jackknife with t takes over.
+
+Measured on acceptance lengths of made-up sessions (shares of Beta(6, 4), sizes lognormal), 1,500
+runs each: of 10 sessions the jackknife covers 92.1%, the bootstrap 87.3%; of 20, 93.1% and 91.7%;
+of 50, 93.5% and 92.3%.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +99,38 @@ def clustered(
 def ratio(sums: Matrix) -> Matrix:
     """Column 0 over column 1."""
     return np.asarray(sums[:, 0] / sums[:, 1])
+
+
+def clustered_rate(sums: Matrix, *, level: float = 0.95) -> Estimate:
+    """A rate in [0, 1], hits over trials, with an interval that never leaves it and is no point
+    where every trial hit.
+
+    `sums` has one row (hits, trials) per session. Wilson's score interval at the effective number
+    of trials: those seen, divided by the design effect of the sessions (at least 1), times
+    (z / t with n-1 degrees of freedom)² for a design effect known from n sessions only. Source:
+    Korn & Graubard 1998, Survey Methodology 24:193; Wilson 1927.
+    """
+    sums = sums[sums[:, 1] > 0]
+    sessions, trials = len(sums), float(sums[:, 1].sum())
+    if not sessions:
+        return not_available(0, 0)
+    rate = float(sums[:, 0].sum()) / trials
+    if sessions < 2:
+        return Estimate(rate, None, None, int(trials), sessions)
+    seen = sessions / (sessions - 1) * np.sum((sums[:, 0] - rate * sums[:, 1]) ** 2) / trials**2
+    alone = rate * (1 - rate) / trials
+    effect = max(1.0, float(seen / alone)) if alone > 0 else 1.0
+    z, t = stats.norm.ppf(0.5 + level / 2), stats.t.ppf(0.5 + level / 2, sessions - 1)
+    n = trials / effect * float(z / t) ** 2
+    middle = (rate + z**2 / (2 * n)) / (1 + z**2 / n)
+    reach = z * np.sqrt(rate * (1 - rate) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
+    return Estimate(
+        rate,
+        max(0.0, float(middle - reach)),
+        min(1.0, float(middle + reach)),
+        int(trials),
+        sessions,
+    )
 
 
 def _jackknife(

@@ -52,6 +52,21 @@ def test_one_row_against_its_reference(accepted: tuple[int, ...], expected: tupl
     assert codes([row(1000, *accepted)], [REFERENCE]) == expected
 
 
+def test_drafts_of_several_lengths_are_compared_only_where_they_were_drafted() -> None:
+    """Half of the drafts are one token long; what is drafted is accepted as in the reference."""
+    varying = row(4000, 3000, 1150, 900, num_draft_tokens=8000)
+    reference = row(4000, 3000, 2300, 1800)
+    judged = judge_profile({"profile": [varying], "reference": [reference]})
+    assert fired(judged) == ()
+    (unknown,) = [one for one in judged if isinstance(one, NotJudged)]
+    assert "reached_per_pos" in unknown.reason
+    known = {**varying, "reached_per_pos": [4000, 1500, 1150]}
+    assert judge_profile({"profile": [known], "reference": [reference]}) == []
+    lost = {**known, "accepted_per_pos": [3000, 600, 470], "num_accepted_tokens": 4070}
+    lost |= {"reached_per_pos": [4000, 1500, 600]}  # c_1 0.4 < 0.6 x 0.767
+    assert codes([lost], [reference]) == ("ACCEPTANCE_DEPTH_DECAY",)
+
+
 def test_fewer_than_a_hundred_drafts_on_either_side_are_not_judged() -> None:
     assert codes([row(99, 0, 0, 0)], [REFERENCE]) == ()
     assert codes([row(1000, 0, 0, 0)], [row(99, 80, 60, 40)]) == ()

@@ -6,9 +6,9 @@ import pytest
 from checks.acceptance.drafting import Drafting
 from checks.acceptance.positions import join
 from checks.acceptance.profile import MIN_COUNT, Cell, drift, profile, profile_rows
-from checks.acceptance.profile_sums import ProfileSums
+from checks.acceptance.profile_sums import ProfileSums, Sums
 from checks.acceptance.steps import StepFacts, Steps, reconcile
-from checks.stats.session_interval import clustered, ratio
+from checks.stats.session_interval import clustered, clustered_rate, ratio
 from traces.boundaries.label import INDEX
 from traces.boundaries.span import TokenLabels
 
@@ -44,6 +44,7 @@ def test_sums_by_hand() -> None:
     assert everything.reached.tolist() == [3, 2]
     assert everything.accepted.tolist() == [2, 1]
     assert everything.longer.tolist() == [2, 1]
+    assert everything.tried.tolist() == [3, 2]
     assert everything.empty == 1
     assert everything.length_sum == pytest.approx(2.0)
     prose, code = by_slice["boundary", "prose"], by_slice["boundary", "code"]
@@ -62,6 +63,7 @@ def test_rows_as_a_reference_run_holds_them() -> None:
         "num_drafts": 3,
         "num_draft_tokens": 6,
         "accepted_per_pos": [2, 1],
+        "reached_per_pos": [3, 2],
         "num_accepted_tokens": 3,
     } in rows
     assert {
@@ -70,6 +72,7 @@ def test_rows_as_a_reference_run_holds_them() -> None:
         "num_drafts": 2,
         "num_draft_tokens": 4,
         "accepted_per_pos": [1, 0],
+        "reached_per_pos": [2, 1],
         "num_accepted_tokens": 1,
     } in rows
 
@@ -80,7 +83,7 @@ def test_too_few_observations_are_not_available() -> None:
     assert str(cell.length) == "n/a"
     assert cell.conditional[0].value is None
     assert cell.drift.value is None
-    assert cell.fallback == pytest.approx(1 / 3)
+    assert (cell.total.empty, cell.total.drafts, cell.sessions) == (1, 3, 1)
 
 
 def test_lengths_weighted_by_token_and_by_request() -> None:
@@ -94,6 +97,59 @@ def test_lengths_weighted_by_token_and_by_request() -> None:
     assert cell.conditional[0].value == pytest.approx(MIN_COUNT / (MIN_COUNT + 10))
     assert cell.conditional[1].value == pytest.approx(1.0)
     assert cell.length.sessions == 2
+
+
+def test_rates_by_position_are_of_all_drafts_as_vllm_counts_them() -> None:
+    """30 drafts of 40 accept both tokens: 75% at each position, where all that reach the second
+    accept it; the rates sum to the acceptance length - 1."""
+    sums = ProfileSums(2)
+    add(sums, "a", (2,) * 30, "p" * 91)
+    add(sums, "b", (0,) * 10, "p" * 11)
+    cell = cells(sums)["all", "all"]
+    assert [rate.value for rate in cell.rates] == [0.75, 0.75]
+    assert [rate.value for rate in cell.conditional] == [0.75, 1.0]
+    assert cell.length.value == pytest.approx(1 + 0.75 + 0.75)
+
+
+def test_of_drafts_of_several_lengths_those_count_that_reach_and_draft_a_position() -> None:
+    """Drafts of 3, 1, 3, 1 tokens accept 3, 1, 0, 0: one reaches the second position, though two
+    accept all before it."""
+    sums = Sums(3)
+    sums.add_steps(np.array([3, 1, 3, 1]), np.array([3, 1, 0, 0]))
+    assert sums.longer.tolist() == [2, 1, 1]
+    assert sums.tried.tolist() == [4, 1, 1]
+    both = sums + sums
+    assert (both.drafts, both.draft_tokens, both.requests) == (8, 16, 2)
+    assert both.tried.tolist() == [8, 2, 2]
+    assert sums.drafts == 4
+
+
+def test_tags_are_slices_of_whole_sessions() -> None:
+    sums = ProfileSums(2)
+    for session, accepted in (("a", 2), ("b", 1), ("c", 0)):
+        add(sums, session, (accepted,) * 40, "p" * (1 + 40 * (accepted + 1)))
+    tags = {"a": {"team": "red"}, "b": {"team": "red", "lang": "go"}, "gone": {"team": "blue"}}
+    tagged = {c.slice: c for c in profile(sums, tags) if c.dimension == "tag"}
+    assert list(tagged) == ["lang=go", "team=red"]
+    assert (tagged["team=red"].sessions, tagged["team=red"].length.value) == (2, 2.5)
+    assert tagged["lang=go"].length.value == 2.0
+
+
+def test_a_rate_of_one_has_an_interval_that_is_no_point() -> None:
+    """200 of 200 in 4 sessions: as Wilson of 200 (1.95996 / 3.18245)^2 = 75.86 trials."""
+    found = clustered_rate(np.array([[50.0, 50.0]] * 4))
+    assert (found.value, found.high, found.sessions) == (1.0, 1.0, 4)
+    assert found.low == pytest.approx(75.858 / (75.858 + 1.95996**2), abs=1e-5)
+
+
+def test_the_interval_of_a_rate_is_that_of_its_sessions() -> None:
+    """40 sessions of 1000 trials, rates 0.2 or 0.8: a standard error of 0.3 sqrt(1/39)."""
+    found = clustered_rate(np.array([[200.0, 1000.0], [800.0, 1000.0]] * 20))
+    reach = 2.02269 * 0.3 / np.sqrt(39)  # t(0.975, 39)
+    assert found.value == 0.5
+    assert found.low == pytest.approx(0.5 - reach, abs=0.003)
+    assert found.high == pytest.approx(0.5 + reach, abs=0.003)
+    assert clustered_rate(np.array([[3.0, 10.0], [0.0, 0.0]])).low is None
 
 
 def test_one_session_gives_no_interval() -> None:
