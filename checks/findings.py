@@ -78,6 +78,9 @@ TOKENS_AFTER_STOP = _code("TOKENS_AFTER_STOP", CONTENT, "output after a stop str
 TOOL_HEADER_MISSING = _code(
     "TOOL_HEADER_MISSING", TOOL_CALLS, "the first delta of a call lacks its id or name"
 )
+TOOL_HEADER_CHANGED = _code(
+    "TOOL_HEADER_CHANGED", TOOL_CALLS, "one call, by index or id, is given a second name"
+)
 TOOL_INDEX_REUSED = _code("TOOL_INDEX_REUSED", TOOL_CALLS, "one index carries two calls")
 EMPTY_TOOL_CALL = _code(
     "EMPTY_TOOL_CALL", TOOL_CALLS, "finish_reason says tool_calls, and no call is usable"

@@ -119,6 +119,19 @@ class Pair:
         return self.both_have_tokens and self.baseline.ids != self.candidate.ids
 
     @property
+    def equal_tokens(self) -> bool:
+        """Both sides carry tokens, and the same ones."""
+        return self.both_have_tokens and not self.tokens_differ
+
+    @property
+    def ends_inside(self) -> bool:
+        """The candidate's tokens are the baseline's first ones, and fewer."""
+        ours, theirs = self.candidate.ids, self.baseline.ids
+        if ours is None or theirs is None:
+            return False
+        return len(ours) < len(theirs) and theirs[: len(ours)] == ours
+
+    @property
     def text_comparable(self) -> bool:
         """Whether the baseline's message is the reference for the candidate's."""
         known = self.baseline.message is not None and self.candidate.message is not None

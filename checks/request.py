@@ -34,6 +34,12 @@ def stop_strings(request: dict[str, Any]) -> tuple[str, ...]:
     return tuple(s for s in ([stop] if isinstance(stop, str) else stop) if s)
 
 
+def stop_token_ids(request: dict[str, Any]) -> frozenset[int]:
+    """`stop_token_ids`: the output ends at the first of them."""
+    given = request.get("stop_token_ids") or []
+    return frozenset(token for token in given if isinstance(token, int))
+
+
 def named_tool(request: dict[str, Any]) -> str | None:
     """The function a `tool_choice` object names."""
     choice = request.get("tool_choice")

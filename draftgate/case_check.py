@@ -40,8 +40,7 @@ class CheckedCase:
                 too = " (the baseline shows it too)" if finding.baseline_too else ""
                 yield printable(f"        {finding.code}{mark}: {finding.message}{too}")
             if scenario.as_expected is False:
-                expected = " ".join(scenario.expected or ()) or "no code"
-                yield printable(f"        the file expects: {expected}")
+                yield printable(f"        the file expects: {_expected(scenario)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,5 +123,18 @@ def _scenario_json(scenario: ScenarioJudgement) -> dict[str, Any]:
         "not_judged": [{"code": n.code, "reason": n.reason} for n in judgement.not_judged],
     }
     if scenario.expected is not None:
-        result["expected"] = sorted(scenario.expected)
+        if scenario.expected.codes is not None:
+            result["expected"] = sorted(scenario.expected.codes)
+        result["expected_verdict"] = scenario.expected.verdict
+        result["as_expected"] = scenario.as_expected
     return result
+
+
+def _expected(scenario: ScenarioJudgement) -> str:
+    """The verdict and the codes that the file states."""
+    expected = scenario.expected
+    assert expected is not None
+    codes = expected.codes
+    if codes is None:
+        return expected.verdict
+    return f"{expected.verdict}, {' '.join(codes) or 'no code'}"

@@ -1,6 +1,7 @@
 """Are the arguments of each call JSON, valid, and those of the reference?
 
 Compared with the reference's message only: not judged where both sides carry tokens that differ.
+Where the candidate just ends inside the baseline's tokens, half a call is no call all the same.
 """
 
 from collections.abc import Iterator
@@ -8,7 +9,7 @@ from collections.abc import Iterator
 from checks import findings as f
 from checks.calls.calls import CallPair, paired_calls, same_arguments
 from checks.excerpt import around_difference
-from checks.findings import Finding, NotJudged
+from checks.findings import WARNING, Finding, NotJudged
 from checks.formats import json_values, schema
 from checks.formats.json_values import NotJson
 from checks.pair import Pair, not_comparable
@@ -20,28 +21,38 @@ CODES = (f.ARGS_NOT_JSON, f.ARGS_SCHEMA, f.ARGS_DIFFER, f.ARGS_DUPLICATED)
 
 def check_arguments(pair: Pair) -> Iterator[Finding | NotJudged]:
     """ARGS_NOT_JSON excludes ARGS_DIFFER and ARGS_SCHEMA; ARGS_DUPLICATED stands beside it."""
-    if not pair.text_comparable:
-        for code in CODES:
+    comparable = pair.text_comparable
+    if not comparable:
+        for code in (f.ARGS_SCHEMA, f.ARGS_DIFFER) if pair.ends_inside else CODES:
             yield NotJudged(code, not_comparable(pair))
-        return
+        if not pair.ends_inside:
+            return
     for calls in paired_calls(pair):
         ours = calls[0]
         yield from _duplicated(pair, calls)
         problem = _problem(ours.arguments)
-        if problem is None:
+        if problem is None and comparable:
             yield from _schema(pair, calls)
+        if comparable and (problem is None or _broken_on_both(pair, calls)):
             yield from _differ(pair, calls)
-        elif pair.candidate.finish_reason == "length":
-            yield NotJudged(f.ARGS_NOT_JSON, f"call {ours.index} ends at max_tokens")
-        else:
-            yield Finding(
-                f.ARGS_NOT_JSON,
-                f"call {ours.index} ({ours.name}): {problem}",
-                baseline=_text(calls[1]),
-                candidate=ours.arguments[-200:],
-                baseline_too=_excused(pair, calls),
-                detail={"call": ours.index},
-            )
+        if problem is not None:
+            yield from _not_json(pair, calls, problem)
+
+
+def _not_json(pair: Pair, calls: CallPair, problem: str) -> Iterator[Finding | NotJudged]:
+    """`max_tokens` excuses arguments that are cut, and not what stands behind a whole value."""
+    ours = calls[0]
+    if pair.candidate.finish_reason == "length" and not json_values.behind(ours.arguments):
+        yield NotJudged(f.ARGS_NOT_JSON, f"call {ours.index} ends at max_tokens")
+    else:
+        yield Finding(
+            f.ARGS_NOT_JSON,
+            f"call {ours.index} ({ours.name}): {problem}",
+            baseline=_text(calls[1]),
+            candidate=ours.arguments[-200:],
+            baseline_too=_excused(pair, calls),
+            detail={"call": ours.index},
+        )
 
 
 def _problem(arguments: str) -> str | None:
@@ -60,16 +71,23 @@ def _excused(pair: Pair, calls: CallPair) -> bool:
     """The baseline has the same flaw, and ended for the same reason.
 
     The same text is the same flaw. So is another text that is no JSON either, where both sides
-    carry equal tokens: the model wrote what cannot be parsed, and how much of it a streaming parser
-    hands on before it gives up depends on the cuts.
+    carry equal tokens: the model wrote what cannot be parsed. That the two texts differ is
+    ARGS_DIFFER then.
     """
     ours, theirs = calls
     if theirs is None or pair.baseline.finish_reason != pair.candidate.finish_reason:
         return False
-    if theirs.arguments == ours.arguments:
-        return True
-    equal_tokens = pair.both_have_tokens and not pair.tokens_differ
-    return equal_tokens and _problem(theirs.arguments) is not None
+    return theirs.arguments == ours.arguments or _broken_on_both(pair, calls)
+
+
+def _broken_on_both(pair: Pair, calls: CallPair) -> bool:
+    """Equal tokens, one end, and arguments that are no JSON on either side: a model's fault, which
+    both paths must hand on alike."""
+    ours, theirs = calls
+    if theirs is None or pair.baseline.finish_reason != pair.candidate.finish_reason:
+        return False
+    broken = _problem(ours.arguments) is not None and _problem(theirs.arguments) is not None
+    return pair.equal_tokens and broken
 
 
 def _duplicated(pair: Pair, calls: CallPair) -> Iterator[Finding]:
@@ -121,14 +139,16 @@ def _violates(pair: Pair, call: ToolCall) -> bool:
 
 
 def _differ(pair: Pair, calls: CallPair) -> Iterator[Finding]:
-    """Another value or type, or the same arguments for another tool."""
+    """Another value or type, or the same arguments for another tool; text where neither is JSON."""
     ours, theirs = calls
-    if theirs is None or (pair.baseline.finish_reason == "length" and _problem(theirs.arguments)):
+    cut = pair.baseline.finish_reason == "length" and not _broken_on_both(pair, calls)
+    if theirs is None or (cut and _problem(theirs.arguments)):
         return
     if not same_arguments(ours.arguments, theirs.arguments):
         yield Finding(
             f.ARGS_DIFFER,
             f"call {ours.index} ({ours.name}): {_where(ours.arguments, theirs.arguments)}",
+            severity=WARNING if ours.arguments.strip() == theirs.arguments.strip() else "",
             baseline=_text(theirs),
             candidate=ours.arguments[-200:],
             detail={"call": ours.index},

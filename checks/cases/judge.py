@@ -14,7 +14,14 @@ from checks.formats.output_format import output_format
 from checks.formats.schema import schema_problem
 from checks.pair import Message, Neighbour, Pair, Side, message_of_response
 from checks.request import tool_schemas
-from traces.cases.case import Case, CaseBaseline, CaseCandidate, CaseScenario, CaseToken
+from traces.cases.case import (
+    Case,
+    CaseBaseline,
+    CaseCandidate,
+    CaseExpected,
+    CaseScenario,
+    CaseToken,
+)
 from traces.errors import InputError
 from traces.wire.chunk import read_message
 from traces.wire.reassembly import response_of_chunks
@@ -31,14 +38,18 @@ class ScenarioJudgement:
 
     name: str
     judgement: Judgement
-    expected: tuple[str, ...] | None
+    expected: CaseExpected | None
 
     @property
     def as_expected(self) -> bool | None:
-        """Whether the error codes are exactly the expected ones; `None` where none are stated."""
+        """Whether verdict and error codes are the expected ones, the codes where they are stated;
+        `None` where the file expects nothing.
+        """
         if self.expected is None:
             return None
-        return self.judgement.codes == sorted(set(self.expected))
+        codes = self.expected.codes
+        alike = codes is None or self.judgement.codes == sorted(set(codes))
+        return alike and self.judgement.verdict == self.expected.verdict
 
 
 def judge_case(
@@ -53,9 +64,7 @@ def judge_case(
             judged = judge_scenario(scenario, split_judge)
         except InputError as error:
             raise InputError(f"{where}: {error}", error.fix) from error
-        expected = scenario.expected
-        codes = None if expected is None else tuple(expected.codes)
-        results.append(ScenarioJudgement(scenario.name, judged, codes))
+        results.append(ScenarioJudgement(scenario.name, judged, scenario.expected))
     return results
 
 
@@ -192,5 +201,5 @@ def refuse_invalid_schemas(scenario: CaseScenario, where: str) -> None:
 
 def unknown_codes(case: Case) -> list[str]:
     """Codes a case expects that no check knows."""
-    stated = {code for s in case.scenarios if s.expected for code in s.expected.codes}
+    stated = {code for s in case.scenarios if s.expected for code in s.expected.codes or ()}
     return sorted(stated - set(CODES))

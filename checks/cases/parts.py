@@ -121,14 +121,26 @@ def without_shared_flaws(scenario: Scenario, shared: set[str]) -> Scenario:
         request = {k: v for k, v in request.items() if k not in LIMITS}
     if f.TOOL_HEADER_MISSING in shared:
         candidate["chunks"] = [_whole_header(c) for c in candidate.get("chunks", [])]
+    if f.TOOL_HEADER_CHANGED in shared:
+        candidate["chunks"] = [c for c in candidate.get("chunks", []) if not _names_again(c)]
     return {**scenario, "request": request, "candidate": candidate}
+
+
+def _calls(chunk: Scenario) -> list[Scenario]:
+    choice = (chunk.get("choices") or [{}])[0]
+    return (choice.get("delta") or {}).get("tool_calls") or []
+
+
+def _names_again(chunk: Scenario) -> bool:
+    """Whether the chunk only gives a call another name (`checks.cases.stream`)."""
+    return any("id" not in call and call["function"].get("name") for call in _calls(chunk))
 
 
 LIMITS = {"max_tokens", "max_completion_tokens"}
 
 
 def _whole_header(chunk: Scenario) -> Scenario:
-    calls = ((chunk.get("choices") or [{}])[0].get("delta") or {}).get("tool_calls")
+    calls = _calls(chunk)
     if not calls:
         return chunk
     filled = [{"id": f"call_{call['index']}", **call} for call in calls]

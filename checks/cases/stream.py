@@ -59,6 +59,8 @@ def _call_parts(calls: tuple[ToolCall, ...]) -> Iterator[dict[str, Any]]:
         else:
             yield {"index": call.index, "function": {"arguments": ""}}
             yield whole
+        for other in call.renamed:
+            yield {"index": call.index, "function": {"name": other, "arguments": ""}}
         for other in call.ids[1:]:
             yield {"index": call.index, "id": other, "function": {"arguments": ""}}
 

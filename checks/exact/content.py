@@ -25,7 +25,8 @@ def check_content(pair: Pair) -> Iterator[Finding | NotJudged]:
 
     Under a format, content compares as a JSON value, and content that violates the format is
     STRUCTURED_OUTPUT_INVALID in place of CONTENT_DIFF. Neither is judged where the finish is
-    `length`; the format is not where calls are present.
+    `length`, but for what stands behind a whole JSON value; the format is not where calls are
+    present.
     """
     message = pair.candidate.message
     wanted = None if pair.request is None else output_format(pair.request)
@@ -33,8 +34,8 @@ def check_content(pair: Pair) -> Iterator[Finding | NotJudged]:
         yield NotJudged(f.CONTENT_DIFF, "the candidate's text is unknown")
         return
     if wanted is not None and pair.candidate.finish_reason == "length":
-        for code in (f.CONTENT_DIFF, f.STRUCTURED_OUTPUT_INVALID):
-            yield NotJudged(code, "the formatted content ends at max_tokens")
+        yield NotJudged(f.CONTENT_DIFF, "the formatted content ends at max_tokens")
+        yield _cut_format(pair, message, wanted)
         return
     if wanted is not None and message.calls:
         yield NotJudged(f.STRUCTURED_OUTPUT_INVALID, "the output is tool calls, not content")
@@ -45,6 +46,21 @@ def check_content(pair: Pair) -> Iterator[Finding | NotJudged]:
         if any(isinstance(i, Finding) and not i.baseline_too for i in invalid):
             return
     yield from _check_equal(pair, message, wanted)
+
+
+def _cut_format(pair: Pair, message: Message, wanted: OutputFormat) -> Finding | NotJudged:
+    """Formatted content cut at max_tokens: a value that is whole already may not go on."""
+    behind = json_values.behind(message.content) if wanted.kind == "json" else ""
+    if not behind or message.calls:
+        return NotJudged(f.STRUCTURED_OUTPUT_INVALID, "the formatted content ends at max_tokens")
+    reference = pair.baseline.message
+    return Finding(
+        f.STRUCTURED_OUTPUT_INVALID,
+        f"the content goes on behind a whole JSON value: {behind[:80]!r}",
+        baseline=None if reference is None else reference.content[:200],
+        candidate=message.content[:200],
+        baseline_too=reference is not None and bool(json_values.behind(reference.content)),
+    )
 
 
 def _check_format(

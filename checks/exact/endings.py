@@ -9,27 +9,31 @@ from checks.exact.channels import strings_of
 from checks.exact.content import same_content
 from checks.findings import Finding, NotJudged
 from checks.formats.output_format import output_format
+from checks.formats.patterns import NotCheckable
 from checks.pair import Message, Pair, Side
-from checks.request import named_tool
+from checks.request import named_tool, token_limit
 from checks.tokens.fork import first_fork
 from traces.wire.response import Response, ToolCall
 
+PROTOCOL = frozenset({"stop", "length", "tool_calls", "content_filter", "function_call"})
+"""The finish reasons of the chat completions protocol; vLLM has further ones (``abort``,
+``repetition``, ``error``), which no client knows."""
+
 
 def check_finish(pair: Pair) -> Iterator[Finding | NotJudged]:
-    """A usable call that ends neither with tool_calls nor length; or the same output as the
-    reference with another reason. A named tool_choice may say stop (as OpenAI and vLLM do)."""
+    """A reason that contradicts the output, the reference or the protocol.
+
+    A usable call that ends neither with tool_calls nor length (a named tool_choice may say stop, as
+    OpenAI and vLLM do); the same output as the reference with another reason; a reason outside the
+    protocol, where no code of the text or its format says already that something is missing; and
+    an end inside the reference's tokens for a reason that no other check looks at.
+    """
     ours, theirs = pair.candidate, pair.baseline
     if ours.message is None or not ours.finish_reason:
         yield NotJudged(f.FINISH_REASON_WRONG, "the candidate's output or reason is unknown")
         return
-    contradiction = _contradicts(pair, ours)
-    other = (
-        bool(theirs.finish_reason)
-        and theirs.finish_reason != ours.finish_reason
-        and same_output(pair)
-    )
-    if contradiction or other:
-        why = "with a usable call" if contradiction else "for the output of the baseline"
+    why = _why_wrong(pair)
+    if why is not None:
         same = theirs.finish_reason == ours.finish_reason
         yield Finding(
             f.FINISH_REASON_WRONG,
@@ -38,6 +42,37 @@ def check_finish(pair: Pair) -> Iterator[Finding | NotJudged]:
             candidate=ours.finish_reason,
             baseline_too=same and _contradicts(pair, theirs),
         )
+
+
+def _why_wrong(pair: Pair) -> str | None:
+    ours, theirs = pair.candidate, pair.baseline
+    if _contradicts(pair, ours):
+        return "with a usable call"
+    if theirs.finish_reason == ours.finish_reason:
+        return None
+    if theirs.finish_reason and same_output(pair):
+        return "for the output of the baseline"
+    if ours.finish_reason not in PROTOCOL:
+        return None if _loss_is_said(pair) else "and the protocol does not know it"
+    unlimited = pair.request is None or token_limit(pair.request) is None
+    looked_at = {"stop", "tool_calls"} | (set() if unlimited else {"length"})
+    if pair.ends_inside and theirs.finish_reason and ours.finish_reason not in looked_at:
+        return "inside the baseline's tokens"
+    return None
+
+
+def _loss_is_said(pair: Pair) -> bool:
+    """Whether a code of the text, of the calls or of the format tells that something is missing."""
+    message = pair.candidate.message
+    if message is None or (pair.text_comparable and not same_output(pair)):
+        return True
+    wanted = None if pair.request is None else output_format(pair.request)
+    if wanted is None or message.calls:
+        return False
+    try:
+        return wanted.violation(message.content) is not None
+    except NotCheckable:
+        return False
 
 
 def check_one_finish(pair: Pair) -> Iterator[Finding]:
@@ -95,11 +130,14 @@ def same_output(pair: Pair) -> bool:
 def check_premature(pair: Pair) -> Iterator[Finding | NotJudged]:
     """PREMATURE_EOS: finish stop, every counted token delivered, output inside the reference's.
 
-    A fork that rounding explains may end one output early, and `raw_text` that still carries what
-    is missing shows a parser's loss, not an early end.
+    A stop behind calls is called tool_calls: then equal tokens up to there must show that the model
+    went on. A fork that rounding explains may end one output early, and `raw_text` that still
+    carries what is missing shows a parser's loss, not an early end.
     """
     ours, theirs = pair.candidate, pair.baseline
-    if ours.finish_reason != "stop" or ours.message is None:
+    stopped = ours.finish_reason == "stop"
+    stopped |= ours.finish_reason == "tool_calls" and pair.ends_inside
+    if not stopped or ours.message is None:
         return
     if theirs.message is None or not pair.compare_text or ours.delivered is None:
         yield NotJudged(f.PREMATURE_EOS, "the baseline's message, or the token ids, are unknown")

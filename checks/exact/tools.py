@@ -5,22 +5,29 @@ First delta of a call, as it must be:
     {"index": 0, "id": "call_1", "type": "function", "function": {"name": "ls", "arguments": ""}}
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from checks import findings as f
 from checks.calls.calls import paired_calls
 from checks.findings import WARNING, Finding, NotJudged
-from checks.pair import Pair, Side, not_comparable
+from checks.pair import Message, Pair, Side, not_comparable
 from checks.request import tool_schemas
 from checks.tokens.fork import first_fork
 from traces.wire.response import ToolCall
 
+STREAM_CODES = (
+    f.TOOL_HEADER_MISSING,
+    f.TOOL_HEADER_CHANGED,
+    f.TOOL_INDEX_REUSED,
+    f.EMPTY_TOOL_CALL,
+)
+
 
 def check_call_stream(pair: Pair) -> Iterator[Finding | NotJudged]:
-    """TOOL_HEADER_MISSING, TOOL_INDEX_REUSED and EMPTY_TOOL_CALL: what a client chokes on."""
+    """TOOL_HEADER_*, TOOL_INDEX_REUSED and EMPTY_TOOL_CALL: what a client chokes on."""
     message = pair.candidate.message
     if message is None:
-        for code in (f.TOOL_HEADER_MISSING, f.TOOL_INDEX_REUSED, f.EMPTY_TOOL_CALL):
+        for code in STREAM_CODES:
             yield NotJudged(code, "the candidate's calls are unknown")
         return
     theirs = _streamed_calls(pair.baseline)
@@ -43,12 +50,37 @@ def check_call_stream(pair: Pair) -> Iterator[Finding | NotJudged]:
                 baseline_too=twin is not None and len(twin.ids) > 1,
                 detail={"call": call.index},
             )
+    yield from _header_changed(pair, message)
     if _is_empty(pair.candidate):
         yield Finding(
             f.EMPTY_TOOL_CALL,
             f"finish_reason is tool_calls; of {len(message.calls)} calls none has a name",
             baseline_too=_is_empty(pair.baseline),
         )
+
+
+def _header_changed(pair: Pair, message: Message) -> Iterator[Finding]:
+    """Clients that take the last name, or join the pieces, run another tool than the others."""
+    theirs = pair.baseline.stream
+    too = theirs is not None and any(_other_names(theirs.tool_calls))
+    for index, identifier, names in _other_names(message.calls):
+        yield Finding(
+            f.TOOL_HEADER_CHANGED,
+            f"call {index} ({identifier or 'no id'}) is given the names {', then '.join(names)}",
+            candidate=", ".join(names),
+            baseline_too=too,
+            detail={"call": index},
+        )
+
+
+def _other_names(calls: Sequence[ToolCall]) -> Iterator[tuple[int, str | None, list[str]]]:
+    """(index, id, names) of every call with more than one name, by its index or by its id."""
+    by_id: dict[str, str] = {}
+    for call in calls:
+        first = by_id.setdefault(call.id, call.name) if call.id and call.name else call.name
+        names = list(dict.fromkeys(n for n in (first, call.name, *call.renamed) if n))
+        if len(names) > 1:
+            yield call.index, call.id, names
 
 
 def _streamed_calls(side: Side) -> dict[int, ToolCall]:

@@ -55,6 +55,16 @@ def parse_plain(text: str) -> Any:
     return json.loads(text)
 
 
+def behind(text: str) -> str:
+    """What stands behind a whole value at the start of the text; empty where nothing does, or where
+    it does not start with one.
+    """
+    try:
+        return text[_decode(text, 0)[1] :].strip(SPACE)
+    except NotJson:
+        return ""
+
+
 def _decode(text: str, start: int) -> tuple[Any, int]:
     while start < len(text) and text[start] in SPACE:
         start += 1

@@ -5,6 +5,7 @@ The markers are `checks/formats/data/markers.json`, made from vLLM's parsers by
 """
 
 import json
+import re
 from functools import cache
 from importlib.resources import files
 
@@ -39,12 +40,33 @@ def markers() -> tuple[str, ...]:
 def leaked(ours: str, theirs: str) -> list[str]:
     """The markers `ours` shows more often than `theirs`; one inside a longer one is not repeated.
 
-    >>> leaked("ok</think>", "ok")
-    ['</think>']
+    A marker that is short of its last character is shown, too.
+
+    >>> leaked("ok</think>", "ok"), leaked("ok</think", "ok")
+    (['</think>'], ['</think'])
     """
     found: list[str] = []
     for marker in markers():
         inside = any(marker in longer for longer in found)
         if not inside and ours.count(marker) > theirs.count(marker):
             found.append(marker)
+    for stem, pattern in _stems().items():
+        inside = any(stem in longer for longer in found)
+        if not inside and stem in ours and _times(pattern, ours) > _times(pattern, theirs):
+            found.append(stem)
     return found
+
+
+@cache
+def _stems() -> dict[str, re.Pattern[str]]:
+    """Closed markers without their last character, as they may end: at the text's end, or before
+    what cannot go on with the tag. ``<think`` is a part of ``<thinking>``, and ``<function`` of
+    ``<function name="f">``.
+    """
+    closed = [marker for marker in markers() if marker.endswith((">", "]"))]
+    ends = r"(?=\Z|[<{\[]|\s(?!\s*[\w:-]+\s*=))"
+    return {m[:-1]: re.compile(re.escape(m[:-1]) + ends) for m in closed}
+
+
+def _times(pattern: re.Pattern[str], text: str) -> int:
+    return sum(1 for _ in pattern.finditer(text))

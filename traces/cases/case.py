@@ -150,10 +150,12 @@ class CaseContext(Part):
 
 
 class CaseExpected(Part):
-    """What a judgement must say: the verdict and exactly the codes at severity error."""
+    """What a judgement must say: the verdict and exactly the codes at severity error; without
+    `codes`, the verdict alone.
+    """
 
     verdict: Literal["pass", "fail"]
-    codes: list[str] = Field(default_factory=list)
+    codes: list[str] | None = None
     note: str = ""
 
 

@@ -20,6 +20,15 @@ class _Call:
     ids: list[str] = field(default_factory=list)
     name: str | None = None
     arguments: list[str] = field(default_factory=list)
+    names: dict[str, str] = field(default_factory=dict)
+    renamed: list[str] = field(default_factory=list)
+
+    def take_name(self, name: str, identifier: str) -> None:
+        """A name for the id it comes with, or else for the last one seen."""
+        self.name = self.name or name
+        first = self.names.setdefault(identifier or (self.ids[-1] if self.ids else ""), name)
+        if name != first and name not in self.renamed:
+            self.renamed.append(name)
 
 
 class CallAssembler:
@@ -39,7 +48,8 @@ class CallAssembler:
                 self._calls[index] = call
             if identifier and identifier not in call.ids:
                 call.ids.append(identifier)
-            call.name = call.name or name or None
+            if name:
+                call.take_name(name, identifier)
             call.arguments.append(delta.arguments)
 
     def finished(self) -> tuple[ToolCall, ...]:
@@ -52,6 +62,7 @@ class CallAssembler:
                 arguments="".join(call.arguments),
                 header_complete=call.header_complete,
                 ids=tuple(call.ids),
+                renamed=tuple(call.renamed),
             )
             for _, call in sorted(self._calls.items())
         )

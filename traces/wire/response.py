@@ -28,7 +28,8 @@ class ToolCall:
     """One tool call assembled by its index; `arguments` is the concatenated argument text.
 
     `header_complete` is false where the call's first delta lacked its id or its name;
-    `ids` lists every distinct id seen on this index (two ids on one index are a fault).
+    `ids` lists every distinct id seen on this index (two ids on one index are a fault), `renamed`
+    every other name that one of these ids was given later.
     """
 
     index: int
@@ -37,6 +38,7 @@ class ToolCall:
     arguments: str
     header_complete: bool = True
     ids: tuple[str, ...] = ()
+    renamed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

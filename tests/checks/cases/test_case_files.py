@@ -106,6 +106,25 @@ def test_an_empty_scenario_passes_and_says_so() -> None:
     assert (result.judgement.verdict, result.as_expected) == ("pass", None)
 
 
+@pytest.mark.parametrize(
+    ("expected", "as_expected"),
+    [
+        ({"verdict": "fail", "codes": ["STREAM_NO_DONE"]}, True),
+        ({"verdict": "fail"}, True),
+        ({"verdict": "pass"}, False),
+        ({"verdict": "pass", "codes": ["STREAM_NO_DONE"]}, False),
+        ({"verdict": "fail", "codes": []}, False),
+        ({"verdict": "fail", "codes": ["CONTENT_DIFF"]}, False),
+    ],
+)
+def test_verdict_and_codes_are_both_compared(expected: dict, as_expected: bool) -> None:
+    ended = streamed("ok") | {"done": False}
+    text = case(request=request(), candidate=ended, expected=expected)
+    (result,) = judge_case(parse_case(text, "x"), "x")
+    assert result.judgement.codes == ["STREAM_NO_DONE"]
+    assert result.as_expected is as_expected
+
+
 def test_report_order_is_declaration_order() -> None:
     families = list(dict.fromkeys(code.family for code in CODES.values()))
     assert families == [

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -21,8 +22,9 @@ from tests.support.case_builder import (
     token_stream,
     usage,
 )
-from tests.support.cases import KINDS
+from tests.support.cases import KINDS, TRIALS
 from traces.cases.case import Case, CaseScenario, parse_case, read_case
+from traces.wire.response import Response
 
 SECRET = "sk-live-0123456789abcdef"
 
@@ -51,7 +53,7 @@ def written(pair: Pair) -> list[tuple[Finding, Case]]:
 
 def test_every_fault_can_be_written_again() -> None:
     count = 0
-    for file in KINDS:
+    for file in (*KINDS, *TRIALS):
         for scenario in read_case(file).scenarios:
             pair = pair_of_scenario(scenario)
             if pair is None:
@@ -203,3 +205,27 @@ def test_an_invalid_schema_does_not_make_the_case_unreadable() -> None:
     lost = LOST | {"request": request(tools=[*request()["tools"], broken])}
     for _, case in written(pair_of(**lost)):
         judge_case(case, "written")
+
+
+def test_a_second_name_of_both_streams_is_left_out_of_a_case() -> None:
+    """Such a flaw is the server's, and a case holds the candidate's stream alone."""
+    ours = streamed(finish="tool_calls")
+    ours["chunks"][1:1] = [
+        chunk({"tool_calls": [{"index": 0, **call()}]}),
+        chunk({"tool_calls": [{"index": 0, "function": {"name": "list_todos"}}]}),
+    ]
+    alone = pair_of(request=request(), candidate=ours)
+    assert [finding.code for finding, _ in written(alone)] == ["TOOL_HEADER_CHANGED"]
+    both = replace(alone, baseline=alone.candidate)
+    late = replace(both, candidate=replace(both.candidate, stream=_not_done(both)))
+    findings = judge_pair(late).findings
+    assert {f.code for f in findings if f.baseline_too} == {"TOOL_HEADER_CHANGED"}
+    (finding,) = (f for f in findings if f.severity == "error")
+    case = case_of_pair(late, finding, findings, redact)
+    assert case is not None
+    assert case.scenarios[0].expected.codes == ["STREAM_NO_DONE"]
+
+
+def _not_done(pair: Pair) -> Response:
+    assert pair.candidate.stream is not None
+    return replace(pair.candidate.stream, done=False)

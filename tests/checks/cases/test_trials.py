@@ -15,10 +15,6 @@ SEAM = "white space at the seam of a call is an error yet"
 
 NOT_YET: dict[tuple[str, str], str] = {
     ("bos-token-in-content", "bad, sampled"): SAMPLED,
-    (
-        "earlier-stop-string-leaks",
-        "bad, as the gate fills it (stop_match = the candidate's stop_reason)",
-    ): "stop_match excuses an earlier stop string yet",
     ("words-dropped-from-stream", "bad, sampled turn"): SAMPLED,
     (
         "prefix-reuse-collapses",
@@ -28,8 +24,6 @@ NOT_YET: dict[tuple[str, str], str] = {
         "drafter-head-never-set",
         "bad, first run: no reference",
     ): "ACCEPTANCE_DEAD needs a reference yet",
-    ("finish-reason-abort", "bad, text"): "a reason outside the protocol is no finding yet",
-    ("finish-reason-abort", "bad, inside a call"): "half a call behind equal tokens is excused yet",
     ("sampled-agent-turn-broken-call", "bad, trailing brace"): SAMPLED,
     ("sampled-agent-turn-broken-call", "bad, cut arguments"): SAMPLED,
     (
@@ -40,10 +34,6 @@ NOT_YET: dict[tuple[str, str], str] = {
         "sampled-agent-turn-broken-call",
         "bad, the same, greedy behind a near tie",
     ): "validity behind a near tie is not judged yet",
-    (
-        "header-sent-again-at-finish",
-        "bad: another name in the flush",
-    ): "TOOL_HEADER_CHANGED is no code yet",
     ("space-around-calls", "one newline more"): SEAM,
     ("space-around-calls", "leading newline"): SEAM,
     (

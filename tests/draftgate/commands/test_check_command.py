@@ -83,7 +83,7 @@ def test_another_verdict_than_expected_is_shown(
 ) -> None:
     write(tmp_path, "a.json", BAD | {"expected": {"verdict": "pass", "codes": []}})
     assert run(["check", str(tmp_path)]) == 1
-    assert "the file expects: no code" in capsys.readouterr().out
+    assert "the file expects: pass, no code" in capsys.readouterr().out
 
 
 def test_what_a_terminal_would_obey_is_spelled_out(
