@@ -14,6 +14,7 @@ from typing import Any
 
 from traces.errors import DraftgateError, InputError
 from traces.importing.inputs import InputFile, expand
+from traces.importing.prompt_size import checked_sizes
 from traces.readers.files.ledger import Ledger
 from traces.readers.files.source import SourceFile
 from traces.readers.intake import Intake
@@ -22,6 +23,9 @@ from traces.readers.registry import READERS, choose, reader_named
 from traces.session.blobs import BlobStore
 from traces.session.record import present
 from traces.session.session import Session, SourceWarning
+
+CANONICAL = "draftgate"
+"""Session files of draftgate's own are as they were written: their prompts were compared then."""
 
 READER_FAILED = "reader_failed"
 UNFORESEEN = (TypeError, ValueError, LookupError, AttributeError, RecursionError, AssertionError)
@@ -173,6 +177,8 @@ def _counted(
             if name != session.session_id:
                 imported.ledger.warn("session_id_again", None, "a suffix was added")
                 session = session.replaced(session_id=name)
+            if reader.format != CANONICAL:
+                session = _sized(session, imported.ledger)
             imported.counts.add(session)
             unusable.update(turn.skip_reason for turn in session.turns if turn.skip_reason)
             yield session
@@ -184,6 +190,14 @@ def _counted(
         imported.ledger.warn(READER_FAILED, None, type(error).__name__)
     if not imported.counts.replayable and imported.reason is None:
         imported.reason = _why_nothing(unusable, imported.skipped)
+
+
+def _sized(session: Session, ledger: Ledger) -> Session:
+    """`session` with its prompts compared to the recorded counts of tokens."""
+    sized = checked_sizes(session)
+    for warning in sized.warnings[len(session.warnings) :]:
+        ledger.warn(warning.code, warning.row, warning.detail)
+    return sized
 
 
 def _unused(name: str, ids: dict[str, int]) -> str:

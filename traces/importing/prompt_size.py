@@ -1,0 +1,172 @@
+"""Whether a rebuilt prompt is as long as the one that was sent, by the recorded count of tokens.
+
+A recording that says how many prompt tokens a response cost is a witness against its own reading: a
+compaction that was missed, or messages that were lost, show as a difference of length. The server's
+tokenizer is not at hand, so lengths are estimated, and only a difference by more than `FACTOR` says
+something. The system prompt and the tools of an agent are often not recorded; they are taken to be
+as long throughout a thread as most of its turns allow for.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import msgspec
+
+from traces.session.message import Message
+from traces.session.session import Session, SourceWarning
+from traces.session.turn import Turn
+
+PROMPT_SIZE_DIFFERS = "prompt_size_differs"
+
+FACTOR = 1.6
+"""Text of agents has 2.3 to 5.7 ASCII characters per token of the common tokenizers."""
+
+ASCII_PER_TOKEN = 3.6
+OTHERS_PER_TOKEN = 1.3
+"""Characters: Chinese, Japanese and Korean have 0.8 to 2 per token."""
+
+PER_MESSAGE = 10
+"""Tokens of template around a message, at most."""
+
+PER_ATTACHMENT = 3_000
+"""Tokens of an image, at most."""
+
+SLACK = 1_500
+"""Tokens that an agent adds to one request without logging them, such as what its editor shows."""
+
+LONGEST_SYSTEM = 60_000
+"""Tokens of a system prompt and tool definitions that were not recorded, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Tokens, at least and at most."""
+
+    least: float = 0.0
+    most: float = 0.0
+
+    def __add__(self, other: "Size") -> "Size":
+        return Size(self.least + other.least, self.most + other.most)
+
+
+@dataclass(slots=True)
+class _Sizer:
+    """Estimates each message once."""
+
+    session: Session
+    _messages: dict[str, Size] = field(default_factory=dict)
+
+    def turns(self) -> Iterator[tuple[Turn, Size]]:
+        """Every turn with the size of its prompt, without tools."""
+        whole: dict[str, tuple[int, Size]] = {}
+        for turn in self.session.turns:
+            count, size = whole.get(turn.base or "", (0, Size()))
+            added = list(turn.added)
+            if turn.keep != count:
+                added, count, size = self.session.prefix_ids(turn), 0, Size()
+            for mid in added:
+                size += self._of(mid)
+            yield turn, size
+            count += len(added)
+            if turn.output is not None:
+                count, size = count + 1, size + self._of(turn.output)
+            whole[turn.turn_id] = count, size + Size(0.0, _hidden(turn))
+
+    def _of(self, mid: str) -> Size:
+        known = self._messages.get(mid)
+        if known is None:
+            known = self._messages[mid] = _message_size(self.session.messages[mid])
+        return known
+
+
+def _hidden(turn: Turn) -> int:
+    """Tokens of a response that may be sent back and are not in the log: reasoning."""
+    return 0 if turn.usage is None or turn.usage.completion is None else turn.usage.completion
+
+
+def _message_size(message: Message) -> Size:
+    seen = 0.0
+    attached = 0.0
+    for part in message.content:
+        if part.type == "text":
+            seen += _tokens(part.text)
+        else:
+            attached += PER_ATTACHMENT + (part.size or 0 if part.type == "blob" else 0)
+    seen += sum(_tokens(call.name) + _tokens(call.arguments_json) for call in message.tool_calls)
+    thought = _tokens(message.reasoning or "")
+    return Size(seen / FACTOR, (seen + thought) * FACTOR + attached + PER_MESSAGE)
+
+
+def _tokens(text: str) -> float:
+    others = 0 if text.isascii() else len(text) - len(text.encode("ascii", "ignore"))
+    return (len(text) - others) / ASCII_PER_TOKEN + others / OTHERS_PER_TOKEN
+
+
+def checked_sizes(session: Session) -> Session:
+    """`session` with the turns ``lossy`` whose prompt is not as long as the one that was sent, and
+    a warning for each."""
+    if not any(turn.usage and turn.usage.prompt for turn in session.turns):
+        return session
+    measured = [
+        (turn, size, turn.usage.prompt)
+        for turn, size in _Sizer(session).turns()
+        if turn.usage is not None and turn.usage.prompt
+    ]
+    unseen = _unseen(session, measured)
+    warnings: dict[str, SourceWarning] = {}
+    for turn, size, sent in measured:
+        expected = size + unseen[turn.thread]
+        fits = expected.least - SLACK <= sent <= expected.most + SLACK
+        if not fits and turn.fidelity != "lossy":
+            row = turn.rows[0] if turn.rows else None
+            low, high = round(expected.least), round(expected.most)
+            detail = f"{sent} tokens were sent, {low} to {high} were rebuilt"
+            warnings[turn.turn_id] = SourceWarning(code=PROMPT_SIZE_DIFFERS, row=row, detail=detail)
+    if not warnings:
+        return session
+    turns = [
+        turn.replaced(fidelity="lossy") if turn.turn_id in warnings else turn
+        for turn in session.turns
+    ]
+    return session.replaced(turns=tuple(turns), warnings=(*session.warnings, *warnings.values()))
+
+
+def _unseen(session: Session, measured: list[tuple[Turn, Size, int]]) -> dict[str, Size]:
+    """What of the prompts of each thread is not among their messages: tools, the system prompt."""
+    tools = {name: _toolset_size(session, name) for name in session.toolsets}
+    left: dict[str, list[Size]] = {}
+    found: dict[str, Size] = {}
+    for turn, size, sent in measured:
+        known = tools.get(turn.toolset or "")
+        if session.system.provenance == "recorded" and known is not None:
+            found[turn.thread] = known
+        else:
+            rest = Size(max(0.0, sent - size.most), min(LONGEST_SYSTEM, sent - size.least))
+            left.setdefault(turn.thread, []).append(rest)
+    return {thread: _agreed(sizes) for thread, sizes in left.items()} | found
+
+
+def _agreed(sizes: list[Size]) -> Size:
+    """The stretch in which most of the sizes lie; of several, that of the earlier ones."""
+    ends: list[tuple[float, float, int]] = []
+    for number, size in enumerate(sizes):
+        if size.least <= size.most:
+            weight = 1 + 2.0 ** -min(number + 2, 40)
+            ends += [(size.least, -weight, number), (size.most, weight, number)]
+    best, inside = 0.0, 0.0
+    agreed = Size(0.0, LONGEST_SYSTEM)
+    ends.sort()
+    for place, (at, weight, _) in enumerate(ends):
+        inside -= weight
+        if weight < 0 and inside > best:
+            best, agreed = inside, Size(at, ends[place + 1][0])
+    return agreed
+
+
+def _toolset_size(session: Session, name: str) -> Size | None:
+    """Tokens of recorded tools; None where they were not recorded."""
+    toolset = session.toolsets[name]
+    if toolset.provenance != "recorded":
+        return None
+    tokens = _tokens(msgspec.json.encode(toolset.tools).decode()) if toolset.tools else 0.0
+    return Size(tokens / FACTOR / 2, tokens * FACTOR)
