@@ -43,6 +43,7 @@ def gate(
     concurrency: int | None = None,
     max_sessions: int | None = None,
     arms: str | None = None,
+    allow_missing: bool = False,
     db: File | None = None,
     resume: str | None = None,
     reporter: "Reporter | None" = None,
@@ -55,8 +56,9 @@ def gate(
         outcome.report              # Path(".draftgate/runs/20261129-150300-7f3a/report.html")
 
     What is given beside `config` takes the place of its keys. `resume` names an interrupted run.
-    Raises DraftgateError where the run cannot be carried out; a KeyboardInterrupt says what is
-    kept of it.
+    Raises InvalidRun where the two paths compare nothing (the baseline drafts, both URLs are one
+    server), another DraftgateError where the run cannot be carried out; a KeyboardInterrupt says
+    what is kept of it.
     """
     from draftgate.config.overrides import overrides
     from draftgate.config.source import config_of
@@ -68,6 +70,7 @@ def gate(
         concurrency=concurrency,
         max_sessions=max_sessions,
         arms=arms,
+        allow_missing=allow_missing,
         db=db,
         urls={"baseline": baseline_urls, "candidate": candidate_urls},
     )
@@ -81,6 +84,7 @@ def replay(
     sessions: Iterable[File] = (),
     urls: Iterable[str] = (),
     concurrency: int | None = None,
+    allow_missing: bool = False,
     resume: str | None = None,
     reporter: "Reporter | None" = None,
 ) -> "Replayed":
@@ -96,7 +100,12 @@ def replay(
     from draftgate.progress import SilentReporter
     from draftgate.run.single import replay_path
 
-    changed = overrides(sessions=sessions, concurrency=concurrency, urls={path: urls})
+    changed = overrides(
+        sessions=sessions,
+        concurrency=concurrency,
+        allow_missing=allow_missing,
+        urls={path: urls},
+    )
     return replay_path(config_of(config, changed), path, reporter or SilentReporter(), resume)
 
 

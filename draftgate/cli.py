@@ -14,7 +14,7 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -102,7 +102,7 @@ def run(arguments: Sequence[str]) -> int:
 
 def _run(arguments: Sequence[str]) -> int:
     # Not at the top: another package may stand in for `traces`, and that must be said, not raised.
-    from traces.errors import DraftgateError, Interrupted
+    from traces.errors import DraftgateError, Interrupted, InvalidRun
 
     try:
         result: Any = group.main(list(arguments), prog_name="draftgate", standalone_mode=False)
@@ -121,6 +121,8 @@ def _run(arguments: Sequence[str]) -> int:
             _object("interrupted", "", arguments)
             click.echo("interrupted", err=True)
         return EXIT_INTERRUPTED
+    except InvalidRun as error:
+        return _invalid(str(error), error.fix, arguments)
     except DraftgateError as error:
         return _say(str(error), error.fix, arguments, error)
     except SystemExit as stop:
@@ -147,10 +149,19 @@ def _say(message: str, fix: str, arguments: Sequence[str], error: Exception | No
     return EXIT_CANNOT_RUN
 
 
-def _object(message: str, fix: str, arguments: Sequence[str]) -> None:
+def _invalid(reason: str, fix: str, arguments: Sequence[str]) -> int:
+    """The verdict of a run that was not begun; with ``--json`` as `gate` prints one."""
+    _object(reason, fix, arguments, {"verdict": "invalid", "reasons": [reason]})
+    _lines("invalid", reason, "fix", fix)
+    return EXIT_CANNOT_RUN
+
+
+def _object(
+    message: str, fix: str, arguments: Sequence[str], verdict: Mapping[str, Any] | None = None
+) -> None:
     if "--json" in arguments:
         with contextlib.suppress(OSError):  # a full disk or a closed pipe: stderr still says it
-            click.echo(json.dumps({"error": message, "fix": fix}))
+            click.echo(json.dumps({**(verdict or {}), "error": message, "fix": fix}))
 
 
 def _lines(kind: str, message: str, mend: str, fix: str) -> None:

@@ -74,13 +74,17 @@ ROOMS = {
     "draftgate.config": "",
     "draftgate.machine": "draftgate.config",
     "draftgate.run": "draftgate.config draftgate.progress draftgate.version",
+    "draftgate.preflight": "draftgate.config draftgate.machine draftgate.run",
+    "draftgate.run.gate": "draftgate.config draftgate.progress draftgate.version draftgate.run"
+    " draftgate.preflight",
+    "draftgate.run.single": "draftgate.config draftgate.progress draftgate.run draftgate.preflight",
     "draftgate.parsers": "",
     "draftgate.init": "draftgate.config",
     "draftgate.testing": "draftgate.run",
     "draftgate": "draftgate.version draftgate.progress draftgate.config draftgate.machine"
-    " draftgate.run",
+    " draftgate.run draftgate.run.gate draftgate.run.single",
     "draftgate.commands": "draftgate draftgate.progress draftgate.config draftgate.machine"
-    " draftgate.run draftgate.parsers draftgate.init",
+    " draftgate.run draftgate.preflight draftgate.parsers draftgate.init",
     "draftgate.pytest_plugin": "draftgate draftgate.progress draftgate.config draftgate.machine"
     " draftgate.run draftgate.testing",
 }

@@ -29,6 +29,10 @@ class ServerError(DraftgateError):
     """A vLLM server could not be started, reached, or used."""
 
 
+class InvalidRun(DraftgateError):
+    """What was asked for compares nothing: the verdict is ``invalid`` before anything is sent."""
+
+
 class StoreError(DraftgateError):
     """The DuckDB store cannot be opened, read, or written."""
 

@@ -27,6 +27,11 @@ import click
     type=click.Choice(["none", "listed", "all"]),
     help="Further arms: none, those listed in the configuration, or the ready-made ones too.",
 )
+@click.option(
+    "--allow-missing",
+    is_flag=True,
+    help="Begin although a server does not show all that is judged; what is not judged is listed.",
+)
 @click.option("--resume", metavar="RUN", help="Go on with an interrupted run of this id.")
 @click.option("--db", type=click.Path(), help="The DuckDB store.")
 @click.option("--json", "as_json", is_flag=True, help="One machine-readable object on stdout.")
@@ -38,6 +43,7 @@ def command(
     concurrency: int | None,
     max_sessions: int | None,
     arms: str | None,
+    allow_missing: bool,
     resume: str | None,
     db: str | None,
     as_json: bool,
@@ -61,6 +67,7 @@ def command(
         concurrency=concurrency,
         max_sessions=max_sessions,
         arms=arms,
+        allow_missing=allow_missing,
         db=db,
         resume=resume,
         reporter=reporter(),

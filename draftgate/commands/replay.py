@@ -25,6 +25,11 @@ import click
 )
 @click.option("--url", multiple=True, help="Attach to this URL (repeatable).")
 @click.option("--concurrency", type=click.IntRange(min=1), help="Sessions replayed side by side.")
+@click.option(
+    "--allow-missing",
+    is_flag=True,
+    help="Begin although a server does not show all that is judged; what is not judged is listed.",
+)
 @click.option("--resume", metavar="RUN", help="Add to the folder of this run id.")
 @click.option("--json", "as_json", is_flag=True, help="One machine-readable object on stdout.")
 def command(
@@ -33,6 +38,7 @@ def command(
     path: str,
     url: tuple[str, ...],
     concurrency: int | None,
+    allow_missing: bool,
     resume: str | None,
     as_json: bool,
 ) -> int:
@@ -51,6 +57,7 @@ def command(
         sessions=sessions,
         urls=url,
         concurrency=concurrency,
+        allow_missing=allow_missing,
         resume=resume,
         reporter=reporter(),
     )

@@ -116,6 +116,11 @@ class ArmSection(ConfigTable):
 class RunSection(ConfigTable):
     """`[run]`: what is replayed, how hard, and where the results go."""
 
+    kind: Literal["gate", "aa"] = Field(
+        "gate",
+        description="`gate` holds a candidate against its baseline; `aa` compares equal paths with "
+        "each other (A/A), one server with itself too: its verdict says nothing of a candidate",
+    )
     sessions: tuple[str, ...] = Field(
         (), description="files, folders or globs of recorded sessions"
     )
@@ -169,6 +174,11 @@ class RunSection(ConfigTable):
         "",
         description="folder or name of the servers' tokenizer, for split invariance; default is "
         "`server.model`",
+    )
+    allow_missing: bool = Field(
+        False,
+        description="begin although a server does not show all that is judged, as one started "
+        "without a flag does; what is not judged for it is listed",
     )
     redact: bool = Field(True, description="replace secrets in case files and reports")
 
@@ -250,7 +260,8 @@ class Config(ConfigTable):
                 f"name running servers in {' and '.join(f'`{name}.urls`' for name in bare)}, or in "
                 "`server.model` a model to launch vLLM with",
             )
-        if not self.candidate.urls and not self.candidate.speculative_config:
+        drafts = self.candidate.urls or self.candidate.speculative_config
+        if not drafts and self.run.kind == "gate":
             raise Mendable(
                 "[candidate] is launched but has no `speculative_config`",
                 'say what drafts: speculative_config = { method = "eagle3", model = "…", '

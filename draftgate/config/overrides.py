@@ -15,6 +15,7 @@ def overrides(
     max_sessions: int | None = None,
     arms: str | None = None,
     db: str | PathLike[str] | None = None,
+    allow_missing: bool = False,
     urls: dict[str, Iterable[str]] | None = None,
 ) -> Overrides:
     """Only what was given: `None` and empty leave the file's own value.
@@ -27,6 +28,7 @@ def overrides(
         "max_sessions": max_sessions,
         "arms": arms,
         "db": None if db is None else fspath(db),
+        "allow_missing": True if allow_missing else None,
     }
     changed: Overrides = {"run": {key: value for key, value in run.items() if value is not None}}
     for path, given in (urls or {}).items():

@@ -19,7 +19,6 @@ from draftgate.progress import Reporter
 from draftgate.run.arms import choose_sessions, further_arms
 from draftgate.run.folder import RunFolder
 from draftgate.run.paths import OpenPath
-from replay.facts.facts import gather_facts
 from replay.facts.sampler import MetricsSampler
 from replay.launch.gpu import GpuReader
 from replay.sending.arm import ArmPlan, ArmResult, run_arm
@@ -29,7 +28,6 @@ from replay.sending.job import Job, SessionJobs
 from replay.sending.request import gate_request, plain_request
 from traces.journal.arm import MAIN, PLAIN, REPEAT, Arm
 from traces.journal.exchange import Evidence, TurnId
-from traces.journal.path_facts import PathFacts
 from traces.session.perturbation import perturb
 
 ARMS_OF = {"candidate": (MAIN, PLAIN), "baseline": (MAIN, REPEAT, PLAIN)}
@@ -50,19 +48,6 @@ class Collector:
         self.arms = further_arms(config)
         self.plain_names = {PLAIN, *Arm(PLAIN, config.run.concurrency).rerun_names}
         self.gpu = GpuReader()
-
-    def facts(self, path: OpenPath) -> list[PathFacts]:
-        """What every server of a path says of itself; asking also warms it up."""
-
-        async def ask() -> list[PathFacts]:
-            return [
-                await gather_facts(
-                    path.name, url, path.model, api_key=path.api_key, server=path.server
-                )
-                for url in path.urls
-            ]
-
-        return asyncio.run(ask())
 
     def fit(self, path: OpenPath, chats: Sequence[SessionJobs]) -> Fitted:
         """Leave out the turns too long for the server, and cap the others to the room left."""

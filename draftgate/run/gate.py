@@ -18,24 +18,25 @@ from checks.findings import CHUNK_STALL, ERROR
 from checks.run.evidence import Answers, RunFacts, sessions_of, with_evidence
 from checks.run.floor import gap_p99
 from checks.run.reruns import MOST_TURNS, stall_bound_of, stalled_turns
+from checks.servers.drafting_state import idle_notes
 from draftgate.config.config import Config
+from draftgate.preflight.servers import ask_paths
+from draftgate.preflight.start import Start, prepare, start_notes
 from draftgate.progress import Reporter
 from draftgate.run.collection import Collector
 from draftgate.run.conclusion import conclude
 from draftgate.run.folder import RunFolder, read_evidence, resumable
 from draftgate.run.outcome import GateOutcome
 from draftgate.run.own_servers import measure_verify_floor, run_small_kv, wants_verify_floor
-from draftgate.run.paths import OpenPath, check_reachable, open_paths
-from draftgate.run.plan import Fitting, Plan, make_plan
+from draftgate.run.paths import OpenPath, open_paths
+from draftgate.run.plan import Fitting
 from draftgate.run.questions import Asked, Questioner, ask_arm, ask_main, scorer_method
 from draftgate.run.run_file import changes_since, write_facts, write_run
-from draftgate.run.stored import reference_rows, stored_outcome
+from draftgate.run.stored import stored_outcome
 from draftgate.run.target import Settled, read_drafter_configs, run_facts, settle_noise_tails
-from reports.store.store import Store
 from traces.counted import counted
 from traces.journal.arm import Arm
 from traces.journal.exchange import PATHS, Evidence, TurnId
-from traces.journal.path_facts import PathFacts
 
 
 def run_gate(config: Config, reporter: Reporter, resume: str | None = None) -> GateOutcome:
@@ -51,56 +52,62 @@ def run_gate(config: Config, reporter: Reporter, resume: str | None = None) -> G
         if ended is not None:
             reporter.note(f"run {ended.run} has ended; its report is written again from the store")
             return ended
-    check_reachable(config)
-    plan = make_plan(config)
+    start = prepare(config)
     folder = _folder(config, resume)
     notes = changes_since(folder, config)
-    sessions, turns = counted(len(plan.sessions), "session"), counted(plan.turns, "turn")
-    reporter.note(f"run {folder.run}: {sessions}, {turns} to replay")
-    for note in notes:
+    sessions = counted(len(start.plan.sessions), "session")
+    reporter.note(f"run {folder.run}: {sessions}, {counted(start.plan.turns, 'turn')} to replay")
+    for note in (*notes, *start_notes(config, start.servers)):
         reporter.note(note)
     with resumable(folder):
-        return _run(config, plan, folder, started, notes, reporter)
+        return _run(config, start, folder, started, notes, reporter)
 
 
 def _run(
     config: Config,
-    plan: Plan,
+    start: Start,
     folder: RunFolder,
     started: datetime,
     notes: list[str],
     reporter: Reporter,
 ) -> GateOutcome:
-    Store.open(Path(config.run.db), write=True).close()  # before hours are spent
+    plan, servers = start.plan, start.servers
     write_run(folder, config, plan, started, Fitting())
     collector = Collector(config, folder, reporter)
-    reference = reference_rows(config)
     settled = settle_noise_tails(config, {}) if config.server.model else Settled(config)
     fitting: Fitting | None = None
     of_floor: tuple[str, ...] = ()
     if wants_verify_floor(settled.config, collector.gpu):
         fitting, of_floor = measure_verify_floor(settled.config, collector, plan)
     with _paths(config, folder, reporter) as opener:
+        for path in opener.kept.values():
+            servers = ask_paths(config, servers, path)
         with opener.open("candidate") as candidate:
-            servers: dict[str, Sequence[PathFacts]] = {"candidate": collector.facts(candidate)}
+            servers = ask_paths(config, servers, candidate)
             late = settle_noise_tails(settled.config, servers)
             config = late.config
             fitting = fitting or Fitting.of(collector.fit(candidate, plan.jobs))
             write_run(folder, config, plan, started, fitting)
             collector.run_path(candidate, plan.jobs, fitting.limits)
         with opener.open("baseline") as baseline:
-            servers["baseline"] = collector.facts(baseline)
+            servers = ask_paths(config, servers, baseline)
             write_facts(folder, servers)
             collector.run_path(baseline, plan.jobs, fitting.limits)
             facts = replace(
                 run_facts(config, folder.run, servers, collector.arms),
                 drafter=read_drafter_configs(config),
-                reference=reference,
+                reference=start.reference,
                 sessions=plan.facts,
                 limits=fitting.limits,
                 too_long=fitting.too_long,
                 unread=sum(plan.unread.values()),
-                notes=(*notes, *settled.notes, *of_floor, *late.notes),
+                notes=(
+                    *notes,
+                    *idle_notes(servers, config.run.kind),
+                    *settled.notes,
+                    *of_floor,
+                    *late.notes,
+                ),
                 unverified=(*settled.unverified, *late.unverified),
             )
             evidence, asked = _ask(baseline, facts, collector)

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -10,13 +9,14 @@ from dataclasses import dataclass, field
 from draftgate.config.config import CandidateSection, Config, PathSection
 from draftgate.progress import Advance, Reporter
 from draftgate.run.folder import RunFolder
+from replay.facts.facts import gather_facts
 from replay.facts.model_list import ROUTE, first_model
 from replay.launch.command import ServerSpec
 from replay.launch.cpus import cpu_shares
 from replay.launch.server import Server, Waiting
 from replay.sending.endpoint import Endpoint
 from traces.errors import ConfigError, ServerError
-from traces.journal.exchange import PATHS
+from traces.journal.path_facts import PathFacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,21 +33,6 @@ class OpenPath:
         """Raise ServerError with the log's last lines if a launched server has died."""
         if self.server is not None:
             self.server.check_alive()
-
-
-def check_reachable(config: Config, names: Sequence[str] = PATHS) -> None:
-    """Raise ConfigError, before anything else is done, for a key that is not in the environment,
-    and for a Python that is not there.
-    """
-    for name in names:
-        section = section_of(config, name)
-        if section.urls:
-            _api_key(name, section)
-        elif config.server.python and shutil.which(config.server.python) is None:
-            raise ConfigError(
-                f"path {name}: there is no Python at {config.server.python} (server.python)",
-                "name the Python of an environment that has vLLM, or take `python` out",
-            )
 
 
 def section_of(config: Config, name: str) -> PathSection:
@@ -113,13 +98,31 @@ def _seconds_to(advance: Advance) -> Waiting:
 def _open(config: Config, name: str, server: Server | None) -> OpenPath:
     if server is not None:
         return OpenPath(name, (server.url,), server.spec.model_name, server=server)
+    return attach(config, name)
+
+
+def attach(config: Config, name: str) -> OpenPath:
+    """An attached path. Raises ServerError where a server of it does not answer, or its servers
+    serve different models."""
     section = section_of(config, name)
-    api_key = _api_key(name, section)
-    model = config.server.served_model_name or asyncio.run(_served_model(section.urls, api_key))
-    return OpenPath(name, section.urls, model, api_key)
+    key = api_key(name, section)
+    model = config.server.served_model_name or asyncio.run(_served_model(section.urls, key))
+    return OpenPath(name, section.urls, model, key)
 
 
-def _api_key(name: str, section: PathSection) -> str:
+def ask_servers(path: OpenPath) -> list[PathFacts]:
+    """What every server of a path says of itself; asking also warms it up."""
+
+    async def ask() -> list[PathFacts]:
+        return [
+            await gather_facts(path.name, url, path.model, api_key=path.api_key, server=path.server)
+            for url in path.urls
+        ]
+
+    return asyncio.run(ask())
+
+
+def api_key(name: str, section: PathSection) -> str:
     if not section.api_key_env:
         return ""
     if section.api_key_env not in os.environ:
@@ -137,5 +140,5 @@ async def _served_model(urls: tuple[str, ...], api_key: str) -> str:
         async with Endpoint(url, api_key=api_key) as endpoint:
             names[url] = first_model(await endpoint.get_json(ROUTE), endpoint.base_url)
     if len(set(names.values())) > 1:
-        raise ServerError(f"the URLs of one path serve different models: {names}", "mend `urls`")
+        raise ServerError(f"the URLs of one path serve different models: {names}", "fix `urls`")
     return next(iter(names.values()))

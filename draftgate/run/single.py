@@ -5,11 +5,14 @@ from pathlib import Path
 from typing import Any
 
 from draftgate.config.config import Config
+from draftgate.preflight.paths import check_paths
+from draftgate.preflight.servers import ask_attached, ask_paths
 from draftgate.progress import Reporter
 from draftgate.run.collection import Collector
 from draftgate.run.folder import RunFolder, resumable
-from draftgate.run.paths import check_reachable, open_paths
+from draftgate.run.paths import open_paths
 from draftgate.run.plan import Fitting, Plan, make_plan
+from draftgate.run.target import Servers
 from traces.journal.arm import MAIN
 
 
@@ -38,19 +41,22 @@ class Replayed:
 
 def replay_path(config: Config, name: str, reporter: Reporter, resume: str | None) -> Replayed:
     """Replay the sessions of `config` through path `name`, arm ``main``."""
-    check_reachable(config, [name])
+    check_paths(config, [name])
     plan = make_plan(config)
+    servers = ask_attached(config, [name])
     output = Path(config.run.output)
     folder = RunFolder.new(output) if resume is None else RunFolder.existing(output, resume)
     with resumable(folder):
-        return _run(config, name, plan, folder, reporter)
+        return _run(config, name, plan, servers, folder, reporter)
 
 
-def _run(config: Config, name: str, plan: Plan, folder: RunFolder, reporter: Reporter) -> Replayed:
+def _run(
+    config: Config, name: str, plan: Plan, servers: Servers, folder: RunFolder, reporter: Reporter
+) -> Replayed:
     collector = Collector(config, folder, reporter)
     with open_paths(config, [name], folder, reporter) as paths:
         path = paths[name]
-        collector.facts(path)
+        ask_paths(config, servers, path)
         fitting = Fitting.of(collector.fit(path, plan.jobs))
         collector.warm_up(path)
         collector.run_arm(path, MAIN, plan.jobs, fitting.limits, config.run.concurrency)

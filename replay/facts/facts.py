@@ -8,7 +8,7 @@ from prometheus_client.samples import Sample
 from replay.facts.model_list import ROUTE, models_of
 from replay.facts.observe import observe
 from replay.facts.probes import CONVERSATION, MARKUPS, parsed, parser_probe
-from replay.facts.prometheus import parse_metrics
+from replay.facts.prometheus import parse_metrics, total
 from replay.launch.server import Server
 from replay.sending.endpoint import Endpoint
 from traces.errors import ServerError
@@ -19,7 +19,12 @@ CACHE_INFO = "vllm:cache_config_info"
 DYING_S = 5.0
 """A server whose engine has died answers a little longer, and then ends."""
 
-SPECULATION = "vllm:spec_decode_num_drafts_total"
+DRAFTS = "vllm:spec_decode_num_drafts_total"
+GENERATED = "vllm:generation_tokens_total"
+"""A counter of every server that counts at all (``--disable-log-stats`` takes them all)."""
+
+STARTED = "process_start_time_seconds"
+COUNTING = "vllm:generation_tokens_created"
 
 
 async def gather_facts(
@@ -51,31 +56,50 @@ async def _ask(
         models = models_of(await endpoint.get_json(ROUTE), endpoint.base_url)
         _refuse_unknown_model(path, url, model, models)
         version = await endpoint.get_json("/version")
-        metrics = await endpoint.get_text("/metrics")
+        before = await _samples(endpoint)
         tokenized = await endpoint.tokenize(model, CONVERSATION)
         probes = await _parsers(endpoint, model) if probe_parsers else None
-    observables = await observe(url, model, api_key=api_key)
+        observables = await observe(url, model, api_key=api_key, drafts=_counts_drafts(before))
+        after = await _samples(endpoint)
     if observables.refused is not None:
         raise ServerError(
             f"path {path}: {url} refuses the gate's request: {observables.refused}",
             "take what it refuses out of the server's flags, or use vLLM 0.32 or later",
         )
-    samples = None if metrics is None else parse_metrics(metrics)
     return PathFacts(
         path=path,
         url=url,
         version=_version(version),
         models=models,
-        cache=_cache(samples),
+        cache=_cache(before),
         probe_ids=tokenized.ids if tokenized else None,
         parser_probe=probes,
         command=without_secrets(server.command) if server else None,
         non_default_args=server.non_default_args() if server else None,
-        speculation_metrics=None
-        if samples is None
-        else any(s.name == SPECULATION for s in samples),
+        speculation_metrics=_counts_drafts(before),
+        drafts_counted=_growth(before, after, DRAFTS),
+        started_at=total(before, STARTED),
+        counting_since=min((s.value for s in before if s.name == COUNTING), default=None),
         observables=observables,
     )
+
+
+async def _samples(endpoint: Endpoint) -> list[Sample]:
+    """What ``/metrics`` holds; nothing where the server does not serve it."""
+    text = await endpoint.get_text("/metrics")
+    return [] if text is None else parse_metrics(text)
+
+
+def _counts_drafts(samples: list[Sample]) -> bool | None:
+    """vLLM has counters of speculation exactly where a drafter is configured."""
+    if total(samples, DRAFTS) is not None:
+        return True
+    return None if total(samples, GENERATED) is None else False
+
+
+def _growth(before: list[Sample], after: list[Sample], name: str) -> float | None:
+    first, last = total(before, name), total(after, name)
+    return None if first is None or last is None else last - first
 
 
 def _version(answer: Any) -> str | None:
@@ -95,9 +119,9 @@ def _refuse_unknown_model(
         )
 
 
-def _cache(samples: list[Sample] | None) -> Mapping[str, str] | None:
+def _cache(samples: list[Sample]) -> Mapping[str, str] | None:
     """Labels of the first engine; all engines of a server share one configuration."""
-    for sample in samples or ():
+    for sample in samples:
         if sample.name == CACHE_INFO:
             return dict(sample.labels)
     return None

@@ -9,6 +9,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from replay.sending.request import gate_request
+
 WEATHER = {
     "type": "function",
     "function": {
@@ -76,6 +78,19 @@ def parser_probe(model: str, markup: str) -> dict[str, Any]:
         "cache_salt": "probe",
         **thinking,
     }
+
+
+REPETITION = "red green blue white black brown pink gray " * 4
+REPETITION_TOKENS = 48
+
+
+def repetition_probe(model: str, salt: str) -> dict[str, Any]:
+    """The request that makes the server say what it has said before, so that n-gram drafts too."""
+    chat = {
+        "messages": [{"role": "user", "content": f"Repeat: {REPETITION}"}],
+        "structured_outputs": {"choice": [REPETITION]},
+    }
+    return gate_request(chat, model=model, cache_salt=salt, max_tokens=REPETITION_TOKENS)
 
 
 def parsed(answer: Any) -> str | None:

@@ -21,11 +21,14 @@ def gate(tmp_path: Path) -> Gate:
         candidate: Faults | None = None,
         baseline: Faults | None = None,
         reference: str = "",
+        allow_missing: bool = False,
         **policy: Any,
     ) -> GateOutcome:
         with paper_paths(candidate, baseline) as servers:
             config = paper_config(tmp_path, servers, **policy)
-            config = config.model_copy(update={"reference": ReferenceSection(run=reference)})
+            run = config.run.model_copy(update={"allow_missing": allow_missing})
+            update = {"reference": ReferenceSection(run=reference), "run": run}
+            config = config.model_copy(update=update)
             return run_gate(config, SilentReporter())
 
     return run

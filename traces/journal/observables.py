@@ -5,10 +5,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Observables:
-    """Seen in the answer to one small request that asks for everything.
+    """Seen in the answers to a few small requests that ask for everything.
 
-    `refused` holds the server's words where it refused that request; all others are then None.
-    `alternatives` counts the listed logprobs per token; fewer than 2 hide the argmax.
+    `refused` holds the server's words where it refused the first; all others are then None.
+    `alternatives` counts the listed logprobs per token; fewer than 2 hide the argmax. `speculation`
+    says whether drafts are shown step by step (vLLM's ``detailed``; a summary is not enough), and
+    `drafted` in how many steps of these answers something was drafted. `processed_logprobs` says
+    whether a token that a bias forces is listed as the sampler saw it.
     """
 
     refused: str | None = None
@@ -20,3 +23,5 @@ class Observables:
     speculation: bool | None = None
     fingerprint: bool | None = None
     prompt_logprobs: bool | None = None
+    drafted: int | None = None
+    processed_logprobs: bool | None = None

@@ -22,7 +22,10 @@ class PathFacts:
     `cache` holds the labels of ``vllm:cache_config_info``; `probe_ids` the token ids of a probe
     conversation with tools; `parser_probe` what the server makes of forced outputs, by the name of
     their markup. `command` (keys and tokens masked) and `non_default_args` are known of launched
-    servers. `speculation_metrics` tells whether the server has counters of speculation at all.
+    servers. `speculation_metrics` says whether the server has counters of speculation at all, and
+    `drafts_counted` by how much the one of drafts grew while it was asked. `started_at` (process)
+    and `counting_since` (its counters) are in seconds since the epoch, as ``/metrics`` gives them;
+    together they tell two servers apart.
     """
 
     path: str
@@ -35,4 +38,7 @@ class PathFacts:
     command: tuple[str, ...] | None = None
     non_default_args: str | None = None
     speculation_metrics: bool | None = None
+    drafts_counted: float | None = None
+    started_at: float | None = None
+    counting_since: float | None = None
     observables: Observables | None = None

@@ -80,10 +80,10 @@ def test_the_baselines_own_forks_are_stored_with_their_regret(gate: Gate) -> Non
 
 
 def spoil_some(*, share: int, edit: Any) -> Any:
-    """A fault in one of `share` answers, chosen by the prompt."""
+    """A fault in one of `share` answers, chosen by the prompt; none in those to probes."""
 
     def spoil(stream: Stream, request: Request) -> None:
-        if sum(stream.prompt) % share == 0:
+        if sum(stream.prompt) % share == 0 and request.get("cache_salt") != "probe":
             edit(stream, request)
 
     return spoil
@@ -266,7 +266,7 @@ def test_lists_of_one_score_do_not_pass_for_an_argmax_check(gate: Gate) -> None:
         for place, token in enumerate(stream.ids):
             stream.laws[place] = {token: stream.laws[place][token]}
 
-    outcome = gate(Faults(drafts=K, spoil=short))
+    outcome = gate(Faults(drafts=K, spoil=short), allow_missing=True)
     (bound,) = [b for b in outcome.verdict.bounds if b.name == "candidate_argmax"]
     assert bound.state == "inconclusive"
     assert outcome.verdict.verdict != "pass"
@@ -286,7 +286,7 @@ def test_a_server_with_another_drafter_than_it_is_said_to_have_is_told(gate: Gat
 
 
 def test_no_drafts_is_invalid(gate: Gate) -> None:
-    outcome = gate(Faults(drafts=0))
+    outcome = gate(Faults(drafts=K, idle=True))
     assert outcome.verdict.verdict == "invalid"
     assert outcome.exit_code == 2
     assert "NO_DRAFTS" in outcome.codes

@@ -206,7 +206,7 @@ def test_a_plan_that_is_none_is_named(begun: RunFolder, text: str) -> None:
 def test_an_interrupted_run_is_not_resumed_as_another(tmp_path: Path) -> None:
     with paper_paths() as servers:
         first = paper_config(tmp_path, servers)
-        servers[1].faults = Faults(drafts=K, die_after=8)
+        servers[1].faults = Faults(drafts=K, die_after=20)
         with pytest.raises(ServerError):
             run_gate(first, SilentReporter())
         (folder,) = (tmp_path / "out" / "runs").iterdir()

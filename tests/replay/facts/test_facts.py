@@ -122,6 +122,7 @@ def test_what_an_answer_shows_of_the_decoding() -> None:
         speculation=True,
         fingerprint=True,
         prompt_logprobs=True,
+        drafted=0,
     )
 
 

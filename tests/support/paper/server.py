@@ -26,6 +26,11 @@ class Faults:
     request, as if it served other clients. `bare` leaves all routes out but models and chat,
     `mute_scorer` ends the connection of every scoring request, `hangs` gives the seconds before an
     answer begins, `stalls` those before its last chunk.
+
+    Flags of vLLM: `metrics` is its --per-request-spec-decode-metrics, `cached` its
+    --enable-prompt-tokens-details, `counts` is off under --disable-log-stats, `raw` stands for raw
+    logprobs. An `idle` drafter is configured and drafts nothing. `started` is when its process
+    began; by default every server has a time of its own.
     """
 
     spoil: Callable[[Stream, dict[str, Any]], None] = lambda stream, request: None
@@ -42,6 +47,12 @@ class Faults:
     max_model_len: int = 16384
     bare: bool = False
     mute_scorer: bool = False
+    metrics: str = "detailed"
+    cached: bool = True
+    counts: bool = True
+    idle: bool = False
+    raw: bool = False
+    started: float | None = None
     hangs: Callable[[dict[str, Any]], float] = lambda request: 0.0
     stalls: Callable[[dict[str, Any]], float] = lambda request: 0.0
 
@@ -54,6 +65,7 @@ class PaperServer:
     faults: Faults = field(default_factory=Faults)
     url: str = ""
     chats: int = 0
+    salts: list[str] = field(default_factory=list)
     preempts: bool = False
     running: int = 0
     counters: Counter[str] = field(default_factory=Counter)
@@ -87,6 +99,9 @@ class PaperServer:
 
     async def metrics(self, request: web.Request) -> web.Response:
         lines = ['vllm:cache_config_info{block_size="16",cache_dtype="auto"} 1.0']
+        if not self.faults.counts:
+            return web.Response(text="\n".join(lines) + "\n")
+        lines.append(f"process_start_time_seconds {self.faults.started or id(self)}")
         lines.append(f"vllm:num_requests_running {self.running}")
         names = ["generation_tokens", "num_preemptions"]
         if self.faults.drafts:
@@ -115,6 +130,7 @@ class PaperServer:
     async def chat(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
         self.chats += 1
+        self.salts.append(body.get("cache_salt", ""))
         number = self.chats
         if self.faults.die_after is not None and self.chats > self.faults.die_after:
             assert request.transport is not None
@@ -126,9 +142,13 @@ class PaperServer:
         await asyncio.sleep(self.faults.hangs(body))
         prompt = self._prompt(body)
         answer = self.model.answer(prompt, body.get("tools") or [])
-        stream = Stream.of(
-            self.model, prompt, answer, body, self.faults.drafts, self.faults.accepts
-        )
+        drafts = 0 if self.faults.idle else self.faults.drafts
+        stream = Stream.of(self.model, prompt, answer, body, drafts, self.faults.accepts)
+        stream.metrics = self.faults.metrics if self.faults.drafts else "none"
+        if not self.faults.cached:
+            del stream.usage["prompt_tokens_details"]
+        if body.get("logit_bias"):
+            stream.force(int(next(iter(body["logit_bias"]))), raw=self.faults.raw)
         self._count(stream, number)
         self.faults.spoil(stream, body)
         if not body.get("stream"):

@@ -14,7 +14,8 @@ OPEN, CLOSE = "<tool_call>\n", "\n</tool_call>"
 class Stream:
     """Ids, texts and laws per output token; engine steps; the parsed message; how it ends.
 
-    `shows_ids` and `shows_logprobs` are off for servers older than the gate's requests.
+    `shows_ids` and `shows_logprobs` are off for servers older than the gate's requests. `metrics`
+    is vLLM's --per-request-spec-decode-metrics: ``none``, ``summary`` or ``detailed``.
     """
 
     prompt: list[int]
@@ -31,6 +32,22 @@ class Stream:
     shows_ids: bool = True
     shows_logprobs: bool = True
     usage: dict[str, Any] = field(default_factory=dict)
+    metrics: str = "detailed"
+
+    def force(self, token: int, *, raw: bool) -> None:
+        """What a large bias does to the first token, listed with raw or with processed logprobs."""
+        self.ids[0] = token
+        if not raw:
+            self.laws[0] = {**dict.fromkeys(self.laws[0], -100.0), token: 0.0}
+
+    def speculation(self) -> dict[str, Any] | None:
+        """As vLLM shows it: no arrays in a summary, nor where nothing was drafted."""
+        if self.metrics == "none":
+            return None
+        shown = {"num_spec_steps": len(self.drafted)}
+        if self.metrics == "summary" or not self.drafted:
+            return shown
+        return {**shown, "per_step_accepted": self.accepted, "per_step_drafted": self.drafted}
 
     @classmethod
     def of(
@@ -106,13 +123,11 @@ def stream_chunks(stream: Stream, body: dict[str, Any]) -> Iterator[dict[str, An
         at += count
         yield {**base, "choices": [choice]}
     if stream.usage:
-        metrics = {"per_step_accepted": stream.accepted, "per_step_drafted": stream.drafted}
-        speculation = {**metrics, "num_spec_steps": len(stream.drafted)} if stream.drafted else None
         yield {
             **base,
             "choices": [],
             "usage": stream.usage,
-            "metrics": {"speculative_decoding": speculation},
+            "metrics": {"speculative_decoding": stream.speculation()},
             "system_fingerprint": fingerprint,
         }
 

@@ -1,8 +1,8 @@
-"""Text of coding traffic, made up and labelled: what of it is secret, and what only looks so.
+"""Text of coding traffic, made up and labeled: what of it is secret, and what only looks so.
 
 `tests/recordings/redaction/fixed.jsonl` was written before any rule that it measures was changed;
-`open.jsonl` may grow. A ``§`` in them keeps scanners of repositories from taking a made-up token for
-a real one; it is not part of the text.
+`open.jsonl` may grow. A ``§`` in them keeps scanners of repositories from taking a made-up token
+for a real one; it is not part of the text.
 
     python -m tests.support.sessions.labelled_secrets
 """

@@ -1,0 +1,1 @@
+"""What is proved before a run begins: `draftgate gate` stops at the first, `doctor` lists all."""
