@@ -5,6 +5,9 @@
     pass          every applicable bound lies inside its margin
     inconclusive  otherwise, with what would decide it
 
+A run of equal paths (A/A) that would pass is ``aa-pass``: it says that the gate raises no false
+alarm here, and nothing of a candidate.
+
 The first line that applies is the verdict. Absence of evidence is never a pass.
 """
 
@@ -16,8 +19,10 @@ from typing import Any, Literal
 from checks.bounds import Bound, ControlResult
 from checks.findings import CONTROL_NOT_CAUGHT, ERROR, INVALIDATING, Finding
 
-Word = Literal["pass", "fail", "inconclusive", "invalid"]
-EXIT_CODES: dict[Word, int] = {"pass": 0, "fail": 1, "invalid": 2, "inconclusive": 3}
+Word = Literal["pass", "fail", "inconclusive", "invalid", "aa-pass"]
+EXIT_CODES: dict[Word, int] = {"pass": 0, "aa-pass": 0, "fail": 1, "invalid": 2, "inconclusive": 3}
+
+EQUAL_PATHS = "A/A: equal paths were compared, so this says nothing of a candidate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +55,14 @@ def decide(
     controls: Sequence[ControlResult],
     power: Sequence[str] = (),
     setup: Sequence[str] = (),
+    *,
+    aa: bool = False,
 ) -> Verdict:
     """Combine everything that was judged.
 
     `setup` holds reasons found outside the findings that make the run meaningless (no baseline
-    answer at all, for example). `findings` are after policy changed severities.
+    answer at all, for example). `findings` are after policy changed severities. `aa` labels the
+    verdict of a run that compared equal paths.
     """
     errors = [finding for finding in findings if finding.severity == ERROR]
     missed = [control for control in controls if control.state == "missed"]
@@ -77,7 +85,9 @@ def decide(
         word, reasons = "inconclusive", undecided
     else:
         inside = sum(bound.applicable for bound in bounds)
-        word, reasons = "pass", [f"all {inside} applicable bounds lie inside their margins"]
+        word = "aa-pass" if aa else "pass"
+        reasons = [f"all {inside} applicable bounds lie inside their margins"]
+    reasons = [EQUAL_PATHS, *reasons] if aa else reasons
     needed = tuple(
         f"{b.name}: {b.needed}" for b in bounds if b.state == "inconclusive" and b.needed
     )

@@ -10,6 +10,7 @@ from checks.acceptance.profile_row import ProfileRow
 from checks.controls.swap import SwapPlan
 from checks.pair import Neighbour
 from checks.policy import Policy
+from checks.servers.drafting_state import Kind
 from traces.journal.arm import MAIN, PLAIN, Arm
 from traces.journal.drafter_configs import DrafterConfigs
 from traces.journal.exchange import (
@@ -55,14 +56,13 @@ class RunFacts:
     """What is known of a whole run beside its captures.
 
     `servers` holds what every server of a path says of itself; `served` the parsers and the
-    tokenizer it runs. `reference` is the
-    acceptance profile to compare with. `too_long` says of a turn why the servers have no room for
-    it, `limits` the `max_tokens` of those that fit. `unread` counts rows of the sources that could
-    not be used. `notes` are for the reader of the report; `unverified` says what could not be seen
-    beside what the paths were compared by. `samples` are readings of the servers' metrics by arm,
-    `strays` records of journals that no judgement reads, `swaps` the tokens planted to be caught,
-    which the baseline scored. `drafter_known` is whether a drafter's configs should
-    be at hand.
+    tokenizer it runs. `reference` is the acceptance profile to compare with. `limits` holds the
+    `max_tokens` of the turns that fit the servers, `too_long` why the others do not. `unread` counts
+    rows of the sources that could not be used. `notes` are for the reader of the report;
+    `unverified` says what could not be seen beside what the paths were compared by. `samples` are
+    readings of the servers' metrics by arm, `strays` records of journals that no judgement reads,
+    `swaps` the tokens planted to be caught, which the baseline scored. `kind` is ``aa`` where equal
+    paths are compared. `drafter_known` is whether a drafter's configs should be at hand.
     """
 
     run: str
@@ -76,6 +76,7 @@ class RunFacts:
     speculative_config: Mapping[str, Any] = field(default_factory=dict)
     drafter: DrafterConfigs = field(default_factory=DrafterConfigs)
     drafter_known: bool = False
+    kind: Kind = "gate"
     reference: Sequence[ProfileRow] = ()
     arms: tuple[Arm, ...] = ()
     sessions: tuple[SessionFacts, ...] = ()

@@ -147,4 +147,5 @@ def run_facts(config: Config, run: str, servers: Servers, arms: tuple[Arm, ...])
         speculative_config=drafter,
         drafter_known=bool(drafter.get("model") or config.candidate.urls),
         arms=arms,
+        kind=config.run.kind,
     )

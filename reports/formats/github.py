@@ -11,7 +11,13 @@ MOST_PER_LEVEL = 10
 """GitHub shows ten annotations of each level per step."""
 
 LEVELS = {"error": "error", "warning": "warning", "info": "notice"}
-VERDICT_LEVELS = {"pass": "notice", "fail": "error", "inconclusive": "warning", "invalid": "error"}
+VERDICT_LEVELS = {
+    "pass": "notice",
+    "aa-pass": "notice",
+    "fail": "error",
+    "inconclusive": "warning",
+    "invalid": "error",
+}
 
 
 def render_github(summary: Summary) -> str:

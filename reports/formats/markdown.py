@@ -13,7 +13,7 @@ from reports.store.summary import Row, Summary, break_even
 MOST_LINES = 60
 MOST_REASONS = 6
 MOST_FINDINGS = 12
-MARKS = {"pass": "✅", "fail": "❌", "inconclusive": "❔", "invalid": "⚠️"}
+MARKS = {"pass": "✅", "fail": "❌", "inconclusive": "❔", "invalid": "⚠️", "aa-pass": "⚖️"}
 
 
 def render_markdown(summary: Summary) -> str:

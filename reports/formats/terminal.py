@@ -16,7 +16,13 @@ from reports.inert import one_line
 from reports.number import interval, moment, number
 from reports.store.summary import Row, Summary, break_even
 
-COLOURS = {"pass": "green", "fail": "red", "inconclusive": "yellow", "invalid": "magenta"}
+COLOURS = {
+    "pass": "green",
+    "aa-pass": "cyan",
+    "fail": "red",
+    "inconclusive": "yellow",
+    "invalid": "magenta",
+}
 MOST_FINDINGS = 12
 NOT_APPLICABLE = "not_applicable"
 

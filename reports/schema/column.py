@@ -10,7 +10,7 @@ import pyarrow as pa
 
 ENUMS: dict[str, tuple[str, ...]] = {
     "path_name": ("baseline", "candidate"),
-    "verdict_name": ("pass", "fail", "inconclusive", "invalid"),
+    "verdict_name": ("pass", "fail", "inconclusive", "invalid", "aa-pass"),
     "severity_name": ("error", "warning", "info"),
     "label_name": (
         "reasoning",

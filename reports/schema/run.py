@@ -17,7 +17,12 @@ RUNS = Table(
         RUN,
         Column("started_at", "TIMESTAMP", "start of the run, UTC", required=True),
         Column("ended_at", "TIMESTAMP", "end of the run, UTC"),
-        Column("verdict", "verdict_name", "pass, fail, inconclusive or invalid", required=True),
+        Column(
+            "verdict",
+            "verdict_name",
+            "pass, fail, inconclusive or invalid; aa-pass of equal paths",
+            required=True,
+        ),
         Column("reasons", "VARCHAR[]", "why, the most important first", required=True),
         Column("tool_version", "VARCHAR", "version of draftgate that judged", required=True),
         Column("config", "JSON", "the configuration that was in force, secrets replaced"),
