@@ -60,10 +60,10 @@ def leaked(ours: str, theirs: str) -> list[str]:
 @cache
 def _stems() -> dict[str, re.Pattern[str]]:
     """Closed markers without their last character, as they may end: at the text's end, or before
-    what cannot go on with the tag. ``<think`` is a part of ``<thinking>``, and ``<function`` of
-    ``<function name="f">``.
+    what cannot go on with the tag. ``<think`` is a part of ``<thinking>``, ``<function`` of
+    ``<function name="f">``; ``[ARGS`` is a word of many a usage line.
     """
-    closed = [marker for marker in markers() if marker.endswith((">", "]"))]
+    closed = [m for m in markers() if m.endswith(">") or (m.endswith("]") and set(m) & set("_/"))]
     ends = r"(?=\Z|[<{\[]|\s(?!\s*[\w:-]+\s*=))"
     return {m[:-1]: re.compile(re.escape(m[:-1]) + ends) for m in closed}
 

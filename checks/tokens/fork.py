@@ -8,6 +8,7 @@ from typing import Literal
 from checks.pair import Pair
 from checks.tokens.regret import above, regret_at
 from traces.wire.response import Token
+from traces.wire.tokens import known_ids
 
 Kind = Literal["hard", "near_tie", "excused", "unscored", "sampled", "prefix"]
 Entry = tuple[int | None, str | None, float]
@@ -95,22 +96,22 @@ def fork_between(
     candidate: Sequence[Token], baseline: Sequence[Token], bound: float
 ) -> Fork | None:
     """The first fork of two token lists with ids; `bound` (nat) parts ``near_tie`` and ``hard``."""
-    ids, other = ([token.id for token in side] for side in (candidate, baseline))
+    ids, other = (known_ids(side) or [token.id for token in side] for side in (candidate, baseline))
     index = first_divergence(ids, other)
     if index is None:
         return None
-    ours = candidate[index] if index < len(candidate) else None
-    theirs = baseline[index] if index < len(baseline) else None
-    if ours is None or theirs is None:
-        return Fork(index, "prefix", ours, theirs)
-    seen, own = regret_at(theirs, ours.id), regret_at(theirs, theirs.id)
+    emitted = candidate[index] if index < len(candidate) else None
+    expected = baseline[index] if index < len(baseline) else None
+    if emitted is None or expected is None:
+        return Fork(index, "prefix", emitted, expected)
+    seen, own = regret_at(expected, emitted.id), regret_at(expected, expected.id)
     if seen is None or own is None:
-        return Fork(index, "unscored", ours, theirs)
+        return Fork(index, "unscored", emitted, expected)
     regret = seen.value - own.value
     kind: Kind = "unscored" if seen.at_least else "near_tie"
     if above(regret, bound):
         kind = "hard"
-    return Fork(index, kind, ours, theirs, regret, seen.at_least)
+    return Fork(index, kind, emitted, expected, regret, seen.at_least)
 
 
 def first_divergence(ids: Sequence[int | None], other: Sequence[int | None]) -> int | None:

@@ -331,6 +331,7 @@ def test_a_second_name(deltas: list[dict], expected: list[str]) -> None:
         ('<answer id="1">', False),
         ("a<b and think", False),
         ("std::function<int> f", False),
+        ("usage: run [ARGS ...]", False),
     ],
 )
 def test_a_marker_short_of_its_last_character(content: str, wrong: bool) -> None:
