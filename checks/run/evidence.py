@@ -57,8 +57,8 @@ class RunFacts:
 
     `servers` holds what every server of a path says of itself; `served` the parsers and the
     tokenizer it runs. `reference` is the acceptance profile to compare with. `limits` holds the
-    `max_tokens` of the turns that fit the servers, `too_long` why the others do not. `unread` counts
-    rows of the sources that could not be used. `notes` are for the reader of the report;
+    `max_tokens` of the turns that fit the servers, `too_long` why the others do not. `unread`
+    counts rows of the sources that could not be used. `notes` are for the reader of the report;
     `unverified` says what could not be seen beside what the paths were compared by. `samples` are
     readings of the servers' metrics by arm, `strays` records of journals that no judgement reads,
     `swaps` the tokens planted to be caught, which the baseline scored. `kind` is ``aa`` where equal
