@@ -8,8 +8,11 @@ import importlib
 import logging
 import re
 import warnings
-from dataclasses import dataclass
 from functools import cache
+
+from traces.redaction.named import NAMED_VALUES
+from traces.redaction.people import EMAIL, HOME, SERVICES, is_person
+from traces.redaction.rule import Rule, rule
 
 DETECTORS = (
     ("artifactory", "ArtifactoryDetector", "artifactory-token", ("akc", "ap")),
@@ -36,98 +39,69 @@ DETECTORS = (
 of which a text must hold one (in lower case) to be worth searching. Left out are the detectors for
 public IP addresses and for any high-entropy string: commit hashes are evidence."""
 
-SECRET_WORDS = (
-    "password", "passwd", "passphrase", "secret", "token", "api_key", "apikey", "api-key",
-    "access_key", "accesskey", "private_key", "credential", "auth",
-)  # fmt: skip
-
-SECRET_NAME = (
-    "(?:PASSWORD|PASSWD|PASSPHRASE|SECRET|TOKEN|API[_-]?KEY|ACCESS[_-]?KEY|PRIVATE[_-]?KEY"
-    "|CREDENTIALS?|AUTH)(?:[_-][A-Z0-9_-]+)?"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """Matches of `pattern` are of a `kind`; `group` of the pattern is what is replaced.
-
-    A text without any of `words` (lower case) cannot match.
-    """
-
-    kind: str
-    pattern: re.Pattern[str]
-    words: tuple[str, ...]
-    group: int
-
-
-def _rule(kind: str, words: str, pattern: str, flags: int = 0) -> Rule:
-    compiled = re.compile(pattern, flags)
-    return Rule(kind, compiled, tuple(words.split()), compiled.groups)
-
-
 BLOCKS = (
-    _rule(
+    rule(
         "private-key",
         "-----begin",
         r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----"
         r"(?:.*?-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|[A-Za-z0-9+/=\s\\:,-]*)",
         re.DOTALL,
     ),
-    _rule(
+    rule(
         "private-key",
         "putty-user",
         r"PuTTY-User-Key-File-\d:.*?(?:Private-MAC: [0-9a-f]+|\Z)",
         re.DOTALL,
     ),
-    _rule("jwt", "eyj", r"\beyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}(?:\.[A-Za-z0-9_-]*){0,3}"),
+    rule("jwt", "eyj", r"\beyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}(?:\.[A-Za-z0-9_-]*){0,3}"),
 )
 """Looked for first: they hold text that other rules would cut into."""
 
 TOKENS = (
-    _rule("anthropic-key", "sk-ant", r"\bsk-ant-[A-Za-z0-9_-]{20,}"),
-    _rule("openai-key", "sk-", r"\bsk-(?:proj-|svcacct-|admin-|or-v1-)?[A-Za-z0-9_-]{20,}"),
-    _rule("huggingface-token", "hf_", r"\bhf_[A-Za-z0-9]{20,}"),
-    _rule("google-key", "aiza", r"\bAIza[0-9A-Za-z_-]{35}"),
-    _rule("google-token", "ya29.", r"\bya29\.[0-9A-Za-z_-]{20,}"),
-    _rule(
+    rule("slack-token", "xapp-", r"\bxapp-\d-[A-Z0-9]+-\d+-[0-9a-f]{32,}"),
+    rule("digitalocean-token", "_v1_", r"\bdo[opr]_v1_[0-9a-f]{64}\b"),
+    rule("shopify-token", "shp", r"\bshp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}\b"),
+    rule("vault-token", "hvs. hvb.", r"\bhv[sb]\.[A-Za-z0-9_-]{24,}"),
+    rule("databricks-token", "dapi", r"\bdapi[0-9a-f]{32}\b"),
+    rule("grafana-token", "glsa_", r"\bglsa_[A-Za-z0-9]{32}_[0-9a-f]{8}"),
+    rule("grafana-token", "glc_", r"\bglc_[A-Za-z0-9+/=]{32,}"),
+    rule("linear-key", "lin_api_", r"\blin_api_[A-Za-z0-9]{40}\b"),
+    rule("groq-key", "gsk_", r"\bgsk_[A-Za-z0-9]{40,}\b"),
+    rule("xai-key", "xai-", r"\bxai-[A-Za-z0-9]{40,}\b"),
+    rule("perplexity-key", "pplx-", r"\bpplx-[A-Za-z0-9]{32,}\b"),
+    rule("nvidia-key", "nvapi-", r"\bnvapi-[A-Za-z0-9_-]{40,}"),
+    rule("replicate-token", "r8_", r"\br8_[A-Za-z0-9]{37}\b"),
+    rule("mailgun-key", "key-", r"\bkey-[0-9a-f]{32}\b"),
+    rule("age-key", "age-secret-key-1", r"\bAGE-SECRET-KEY-1[0-9A-Z]{58}\b"),
+    rule("postman-key", "pmak-", r"\bPMAK-[0-9a-f]{24}-[0-9a-f]{34}\b"),
+    rule("rubygems-key", "rubygems_", r"\brubygems_[0-9a-f]{48}\b"),
+    rule("sentry-token", "sntry", r"\bsntry[su]_[A-Za-z0-9+/=_-]{40,}"),
+    rule("new-relic-key", "nrak-", r"\bNRAK-[A-Z0-9]{27}\b"),
+    rule("figma-token", "figd_", r"\bfigd_[A-Za-z0-9_-]{40,}"),
+    rule("atlassian-token", "atatt3", r"\bATATT3[A-Za-z0-9_=-]{60,}"),
+    rule("discord-webhook", "webhooks", r"discord(?:app)?\.com/api/webhooks/\d+/([\w-]{40,})"),
+    rule("anthropic-key", "sk-ant", r"\bsk-ant-[A-Za-z0-9_-]{20,}"),
+    rule("openai-key", "sk-", r"\bsk-(?:proj-|svcacct-|admin-|or-v1-)?[A-Za-z0-9_-]{20,}"),
+    rule("huggingface-token", "hf_", r"\bhf_[A-Za-z0-9]{20,}"),
+    rule("google-key", "aiza", r"\bAIza[0-9A-Za-z_-]{35}"),
+    rule("google-token", "ya29.", r"\bya29\.[0-9A-Za-z_-]{20,}"),
+    rule(
         "github-token",
         "gh github_pat",
         r"\b(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{22,})",
     ),
-    _rule("npm-token", "npm_", r"\bnpm_[A-Za-z0-9]{36}\b"),
-    _rule("stripe-key", "k_live k_test", r"\b[rs]k_(?:live|test)_[0-9a-zA-Z]{16,}"),
-    _rule("slack-token", "xox", r"\bxox[abeoprs]-[0-9A-Za-z-]{10,}"),
-    _rule("bearer-token", "bearer", r"(?i:\bbearer\s+)([A-Za-z0-9._~+/-]{16,}=*)"),
-    _rule(
+    rule("npm-token", "npm_", r"\bnpm_[A-Za-z0-9]{36}\b"),
+    rule("stripe-key", "k_live k_test", r"\b[rs]k_(?:live|test)_[0-9a-zA-Z]{16,}"),
+    rule("slack-token", "xox", r"\bxox[abeoprs]-[0-9A-Za-z-]{10,}"),
+    rule("bearer-token", "bearer", r"(?i:\bbearer\s+)([A-Za-z0-9._~+/-]{16,}=*)"),
+    rule(
         "basic-auth", "authorization", r"(?i:\bauthorization\W{1,4}basic\s+)([A-Za-z0-9+/]{8,}=*)"
     ),
-    _rule("url-password", "://", r"://[^\s:/?#@\"']*:([^\s/?#@\"']+)@"),
 )
-
-_NAMED = " ".join(SECRET_WORDS)
-NAMED_VALUES = (
-    _rule(
-        "named-secret",
-        _NAMED,
-        rf"(?i:{SECRET_NAME}\\?[\"']?\s*(?:=>|=|:)\s*\\?[\"'])([^\s\"'\\]{{6,}})",
-    ),
-    _rule("named-secret", _NAMED, rf"{SECRET_NAME}=([^\s\"'$(`\\]{{6,}})"),
-    _rule(
-        "named-secret",
-        _NAMED,
-        r"(?i:--(?:password|passwd|token|secret|api-key)[= ])([^\s\"'$(`\\-][^\s\"'\\]{5,})",
-    ),
-)
-"""Values told by the name before them: quoted in code and JSON, bare in environment dumps (upper
-case names) and on command lines."""
 
 PERSONAL = (
-    _rule("email", "@", r"(?<![\w.%+-])[A-Za-z0-9._%+-]+@(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,24}\b"),
-    _rule(
-        "home-user",
-        "/home/ /users/ :\\",
-        r"(?:/home/|/Users/|\b[A-Za-z]:\\{1,4}Users\\{1,4})([A-Za-z0-9._-]+)",
-    ),
+    rule("email", "@", EMAIL, accepts=lambda mail: mail.group().split("@")[0] not in SERVICES),
+    rule("home-user", "/home/ /users/ :\\", HOME, accepts=lambda home: is_person(home.group(1))),
 )
 
 

@@ -8,6 +8,7 @@ from traces.redaction.redaction import Redactor
 from traces.session.message import Blob, Message, Note, Text, ToolCall, make_message
 from traces.session.session import Header, Session
 from traces.session.turn import Turn
+from traces.session.turn_size import message_text
 
 NAMES = ("added", "output")
 """Fields of a turn that name messages."""
@@ -20,8 +21,12 @@ def redacted_session(session: Session, redact: Redactor) -> Session:
 
     Attachments kept beside the file are not looked into: their references are dropped. Messages are
     named by content, so their names change; the hash of the system prompt stays, since it is the
-    identity of the template.
+    identity of the template. Names of people are learned from all messages first.
     """
+    for message in session.messages.values():
+        redact.learn(message_text(message))
+    redact.learn(session.source.file)
+    redact.learn(session.cwd or "")
     messages: dict[str, Message] = {}
     names: dict[str, str] = {}
     for mid, message in session.messages.items():
