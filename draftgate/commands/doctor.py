@@ -8,25 +8,31 @@ import click
 
 @click.command()
 @click.option(
-    "-c", "--config", "file", type=click.Path(path_type=Path), help="Configuration to look at."
+    "-c",
+    "--config",
+    "file",
+    type=click.Path(path_type=Path),
+    help="Configuration to look at; default: draftgate.toml.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One machine-readable object on stdout.")
 def command(file: Path | None, as_json: bool) -> int:
-    """Can this machine, these endpoints, this configuration run a gate?
+    """Would `draftgate gate` start here, with this configuration and these servers?
 
-    Ends with 0 where a gate can run, else 2.
+    Looks at what the gate looks at before its first turn: sessions, store, reference, models,
+    keys, every server. Attached servers are asked a few small questions. Ends with 0 where a gate
+    would start, else 2.
     """
     from draftgate.config.config import DEFAULT_FILE
     from draftgate.config.file import read_config
-    from draftgate.machine.doctor import Check, config_checks, machine_checks
+    from draftgate.machine.doctor import Check, machine_checks
+    from draftgate.preflight.checks import config_checks
     from traces.errors import ConfigError
 
     checks = list(machine_checks())
-    if file or DEFAULT_FILE.exists():
-        try:
-            checks += config_checks(read_config(file or DEFAULT_FILE))
-        except ConfigError as error:
-            checks.append(Check("configuration", "missing", str(error), error.fix))
+    try:
+        checks += config_checks(read_config(file or DEFAULT_FILE))
+    except ConfigError as error:
+        checks.append(Check("configuration", "missing", str(error), error.fix))
     can_run = all(check.state != "missing" for check in checks)
     if as_json:
         click.echo(json.dumps({"can_run": can_run, "checks": [c.as_json() for c in checks]}))

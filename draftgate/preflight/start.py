@@ -16,19 +16,20 @@ from draftgate.config.config import Config
 from draftgate.preflight.paths import check_paths
 from draftgate.preflight.servers import ask_attached
 from draftgate.run.plan import Plan, make_plan
-from draftgate.run.stored import reference_rows
+from draftgate.run.stored import NO_REFERENCE, reference_rows
 from draftgate.run.target import Servers
 from reports.store.store import Store
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What a run begins with: its turns, the profile to compare with, and what the attached
-    servers say of themselves."""
+    """What a run begins with: its turns, the profile to compare with, what the attached servers say
+    of themselves, and what a reader should know before it begins."""
 
     plan: Plan
     reference: Sequence[ProfileRow]
     servers: Servers
+    notes: tuple[str, ...] = ()
 
 
 def prepare(config: Config) -> Start:
@@ -39,10 +40,12 @@ def prepare(config: Config) -> Start:
     plan = make_plan(config)
     Store.open(Path(config.run.db), write=True).close()
     reference = reference_rows(config)
-    return Start(plan, reference, ask_attached(config))
+    notes = (NO_REFERENCE,) if config.reference.run and not reference else ()
+    return Start(plan, reference, ask_attached(config), notes)
 
 
-def start_notes(config: Config, servers: Servers) -> list[str]:
+def start_notes(config: Config, start: Start) -> list[str]:
     """What is known to be left unjudged, or may turn out so, before a turn is sent."""
-    found = idle_notes(servers, config.run.kind)
-    return found + [line for path in servers.values() for facts in path for line in unseen(facts)]
+    servers = start.servers
+    lines = [line for path in servers.values() for facts in path for line in unseen(facts)]
+    return [*start.notes, *idle_notes(servers, config.run.kind), *lines]

@@ -57,7 +57,7 @@ def run_gate(config: Config, reporter: Reporter, resume: str | None = None) -> G
     notes = changes_since(folder, config)
     sessions = counted(len(start.plan.sessions), "session")
     reporter.note(f"run {folder.run}: {sessions}, {counted(start.plan.turns, 'turn')} to replay")
-    for note in (*notes, *start_notes(config, start.servers)):
+    for note in (*notes, *start_notes(config, start)):
         reporter.note(note)
     with resumable(folder):
         return _run(config, start, folder, started, notes, reporter)
@@ -103,6 +103,7 @@ def _run(
                 unread=sum(plan.unread.values()),
                 notes=(
                     *notes,
+                    *start.notes,
                     *idle_notes(servers, config.run.kind),
                     *settled.notes,
                     *of_floor,

@@ -17,7 +17,6 @@ from draftgate.run.outcome import GateOutcome
 from reports.formats.html import render_html
 from reports.store.store import Store, holds_run
 from reports.store.summary import Row, Summary, read_summary
-from traces.errors import StoreError
 from traces.output import write_whole
 
 
@@ -74,15 +73,21 @@ LAST = "last"
 """Stands for the newest run that passed."""
 
 
+NO_REFERENCE = (
+    'no run has passed yet, so acceptance is compared with no reference (reference.run = "last")'
+)
+
+
 def reference_rows(config: Config) -> list[ProfileRow]:
-    """The rows of the run that `[reference]` names; empty where it names none.
+    """The rows of the run that `[reference]` names; empty where it names none, and where the last
+    one that passed is wanted before any has.
 
     Raises StoreError where the store holds no such run.
     """
-    name = config.reference.run
-    if not name:
+    name, db = config.reference.run, Path(config.run.db)
+    if not name or (name == LAST and not db.exists()):
         return []
-    with Store.open(Path(config.run.db)) as store:
+    with Store.open(db) as store:
         run = _last_passed(store) if name == LAST else store.resolve(name)
         rows = store.rows(
             "from v_profile where run = ? and path = 'candidate' and arm = 'main'", [run]
@@ -90,13 +95,8 @@ def reference_rows(config: Config) -> list[ProfileRow]:
     return [ProfileRow.from_mapping(row) for row in rows]
 
 
-def _last_passed(store: Store) -> str:
+def _last_passed(store: Store) -> str | None:
     found = store.rows(
         "select run from runs where verdict = 'pass' order by started_at desc, run desc limit 1"
     )
-    if not found:
-        raise StoreError(
-            f"{store.path}: no run has passed yet, so there is no reference",
-            "take `reference.run` out for the first run",
-        )
-    return str(found[0]["run"])
+    return str(found[0]["run"]) if found else None

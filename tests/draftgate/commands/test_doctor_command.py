@@ -8,7 +8,9 @@ import pytest
 from draftgate.cli import run
 from draftgate.machine.doctor import Check
 from draftgate.machine.vllm_import import Imported
-from tests.support.paper.gate import STAND_IN
+from tests.support.paper.gate import STAND_IN, K, paper_paths
+from tests.support.paper.server import Faults
+from tests.support.paper.sessions import write_sessions
 
 Capture = pytest.CaptureFixture[str]
 
@@ -36,11 +38,105 @@ def no_import(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-def test_this_machine_is_ready(capsys: Capture) -> None:
-    assert run(["doctor"]) == 0
+def test_without_a_configuration_nothing_would_start(capsys: Capture) -> None:
+    assert run(["doctor"]) == 2
     out = capsys.readouterr().out
-    assert out.splitlines()[-1] == "ready"
+    assert out.splitlines()[-1] == "not ready"
     assert "ok       python" in out
+    assert "missing  configuration: draftgate.toml: no such configuration file" in out
+
+
+@pytest.mark.usefixtures("no_import")
+def test_two_servers_that_a_gate_would_start_with_are_ready(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    write_sessions(tmp_path / "sessions.jsonl", 3, 2)
+    with paper_paths() as (baseline, candidate):
+        attached(tmp_path, baseline.url, candidate.url)
+        assert run(["doctor"]) == 0
+        out = capsys.readouterr().out
+        for line in (
+            "ok       sessions: 3 sessions, 6 turns to replay",
+            "ok       store: draftgate.duckdb will be made",
+            f"ok       baseline {baseline.url}: serves paper",
+            "ok       drafting: the baseline has no drafter, the candidate drafts",
+            "ok       observability: the servers show all that is judged",
+            "warn     tokenizer: not known, so split invariance is not judged",
+        ):
+            assert line in out
+    assert out.splitlines()[-1] == "ready"
+    assert not list(tmp_path.glob("*.duckdb"))
+
+
+@pytest.mark.usefixtures("no_import")
+@pytest.mark.parametrize(
+    ("candidate", "baseline", "name", "words"),
+    [
+        (Faults(), Faults(drafts=K), "drafting", "are the paths swapped?"),
+        (Faults(drafts=K, metrics="none"), Faults(), "observability", "per-step speculation"),
+        (Faults(drafts=K, version="0.31.0"), Faults(), "paths differ", "vLLM version"),
+    ],
+    ids=["swapped", "a forgotten flag", "another version"],
+)
+def test_what_a_gate_would_refuse_is_not_ready(
+    tmp_path: Path, capsys: Capture, candidate: Faults, baseline: Faults, name: str, words: str
+) -> None:
+    write_sessions(tmp_path / "sessions.jsonl", 1, 1)
+    with paper_paths(candidate, baseline) as servers:
+        attached(tmp_path, servers[0].url, servers[1].url)
+        found = checks(capsys)
+    (missing,) = [check for check in found.values() if check["state"] == "missing"]
+    assert missing["name"] == name
+    assert words in missing["found"]
+    assert missing["fix"]
+
+
+@pytest.mark.usefixtures("no_import")
+@pytest.mark.parametrize(
+    ("change", "name", "words"),
+    [
+        ('sessions = ["empty.jsonl"]', "sessions", "no turn can be replayed"),
+        ('db = "no.duckdb"\n[reference]\nrun = "20260101"', "reference", "no.duckdb"),
+        ('[server]\nserved_model_name = "other"', "baseline", "serves paper, not other"),
+        ("[run]", "urls", "both URLs are one server"),
+    ],
+    ids=["sessions without turns", "a reference that is not there", "another model", "one url"],
+)
+def test_every_part_is_looked_at(
+    tmp_path: Path, capsys: Capture, change: str, name: str, words: str
+) -> None:
+    write_sessions(tmp_path / "sessions.jsonl", 1, 1)
+    (tmp_path / "empty.jsonl").write_text("")
+    with paper_paths() as (baseline, candidate):
+        one = baseline.url if name == "urls" else candidate.url
+        text = ATTACHED.format(baseline=baseline.url, candidate=one)
+        if change.startswith("sessions"):
+            text = text.replace('sessions = ["sessions.jsonl"]', change)
+        elif change.startswith("db"):
+            text = text.replace("[baseline]", f"{change}\n[baseline]")
+        elif change.startswith("[server]"):
+            text = f"{text}\n{change}"
+        (tmp_path / "draftgate.toml").write_text(text)
+        found = checks(capsys)
+    missing = [check for check in found.values() if check["state"] == "missing"]
+    assert missing
+    assert any(c["name"].startswith(name) and words in c["found"] for c in missing), missing
+
+
+ATTACHED = """
+[run]
+sessions = ["sessions.jsonl"]
+[baseline]
+urls = ["{baseline}"]
+[candidate]
+urls = ["{candidate}"]
+speculative_config = {{ method = "eagle3", num_speculative_tokens = 3 }}
+"""
+
+
+def attached(folder: Path, baseline: str, candidate: str) -> None:
+    text = ATTACHED.format(baseline=baseline, candidate=candidate)
+    (folder / "draftgate.toml").write_text(text)
 
 
 @pytest.mark.usefixtures("no_import")
@@ -53,15 +149,15 @@ def test_what_is_missing_is_named_with_its_fix(tmp_path: Path, capsys: Capture) 
     missing.pop("server.python", None)  # where these tests run without vLLM
     assert found["can_run"] is False
     assert missing == {
-        "sessions none/*.jsonl": "mend `run.sessions`",
-        "server.model": "mend `server.model`",
+        "sessions": "name files, folders, or globs",
+        "server.model": "fix `server.model`",
     }
 
 
 def launched(folder: Path, server: str) -> Path:
     """A configuration whose model and sessions are there."""
     (folder / "chat.jsonl").touch()
-    (folder / "model").mkdir()
+    (folder / "model").mkdir(exist_ok=True)
     (folder / "model" / "config.json").write_text("{}")
     text = CONFIG.format(sessions="chat.jsonl", model=folder / "model")
     file = folder / "draftgate.toml"
@@ -137,7 +233,7 @@ def test_without_vllm_here_nothing_can_be_launched(
         )
     )
     monkeypatch.setattr(
-        "draftgate.machine.doctor.import_vllm", lambda *a: Imported("vLLM as found there")
+        "draftgate.preflight.checks.import_vllm", lambda *a: Imported("vLLM as found there")
     )
     assert checks(capsys)["server.python"]["state"] == "ok"
 

@@ -5,7 +5,8 @@ import asyncio
 import pytest
 
 from draftgate.config.file import parse_config
-from draftgate.machine.doctor import Check, config_checks
+from draftgate.machine.doctor import Check
+from draftgate.preflight.checks import config_checks
 from tests.support.scripted.server import Answer, scripted
 
 
@@ -22,7 +23,8 @@ def asked(answer: Answer) -> list[Check]:
                 },
                 "test",
             )
-            return await asyncio.to_thread(lambda: list(config_checks(config)))
+            found = await asyncio.to_thread(lambda: list(config_checks(config)))
+            return [check for check in found if server.url in check.name]
 
     return asyncio.run(run())
 
@@ -31,10 +33,10 @@ def asked(answer: Answer) -> list[Check]:
     ("answer", "state", "found", "fix"),
     [
         (Answer(writes=[b'{"data": [{"id": "m"}, {"id": "n"}]}']), "ok", "serves m, n", ""),
-        (Answer(writes=[b'{"data": []}']), "ok", "serves nothing", ""),
-        (Answer(status=404), "missing", "no answer from /v1/models", "mend the URL"),
+        (Answer(writes=[b'{"data": []}']), "missing", "serves nothing", "served_model_name"),
+        (Answer(status=404), "missing", "no answer from /v1/models", "fix the URL"),
         (Answer(status=401), "missing", "refuses access (status 401)", "`api_key_env`"),
-        (Answer(writes=[b"<html>"]), "missing", "no answer from /v1/models", "mend the URL"),
+        (Answer(writes=[b"<html>"]), "missing", "no answer from /v1/models", "fix the URL"),
         (Answer(writes=[b'{"data": 3}']), "missing", "no list of models", "vLLM server?"),
         (Answer(drop="before"), "missing", "cannot be reached", "check the URL"),
     ],
