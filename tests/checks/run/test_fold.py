@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
@@ -204,6 +204,7 @@ def test_the_made_up_run_holds_what_crosses_sessions(whole: RunJudgement) -> Non
 
 @settings(
     max_examples=8,
+    phases=[Phase.generate],  # what is drawn is an order: a smaller one explains nothing
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
@@ -228,7 +229,8 @@ def test_any_partition_in_any_order_gives_the_same_bytes(
     floor = run_floor(reduce(add, parts_of(measures, sizes)), facts)
     sums = [RunSums({one.session: judge_session(one, floor, facts)}) for one in read]
     judged = judge_run(reduce(add, parts_of(sums[::-1], sizes)), floor, facts)
-    assert as_bytes(judged) == as_bytes(whole)
+    same = as_bytes(judged) == as_bytes(whole)
+    assert same, "the order of the sessions shows in the judgement"
 
 
 def parts_of(items: Sequence[Any], sizes: Sequence[int]) -> list[Any]:
