@@ -36,10 +36,6 @@ NOT_YET: dict[tuple[str, str], str] = {
     ): "validity behind a near tie is not judged yet",
     ("space-around-calls", "one newline more"): SEAM,
     ("space-around-calls", "leading newline"): SEAM,
-    (
-        "draft-lengths-vary",
-        "half of the drafts are one token long",
-    ): "rates divide by drafts that did not draft the position",
     ("sampled-without-tokens", "other words"): SAMPLED_TEXT,
     ("sampled-without-tokens", "another call"): SAMPLED_TEXT,
     ("sampled-without-tokens", "text in place of a call"): SAMPLED_TEXT,
