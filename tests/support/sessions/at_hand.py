@@ -15,6 +15,9 @@ ROOT = Path(__file__).resolve().parents[3]
 MADE_UP = ROOT / "tests" / "recordings"
 """A small file of each shape of each format, in a folder named after the format."""
 
+PECULIAR = tuple(MADE_UP / name for name in ("faults", "redaction"))
+"""Folders of files with something peculiar in them, which have tests of their own."""
+
 FURTHER = ROOT.parent / "shared" / "sessions"
 
 COUNTS = (MADE_UP / "counts.tsv", Path(__file__).with_name("further_counts.tsv"))

@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tests.support.sessions.at_hand import MADE_UP, counted, recordings, spelled
+from tests.support.sessions.at_hand import MADE_UP, PECULIAR, counted, recordings, spelled
 from tests.support.sessions.invariants import check_file
 from tests.support.spellings import SPELLINGS
 from traces.importing.importer import ImportedFile, import_files
@@ -21,8 +21,8 @@ def imported(path: Path) -> tuple[ImportedFile, list[Session]]:
 
 
 def sound() -> list[Path]:
-    """All but those in which something is wrong on purpose: they have tests of their own."""
-    return [p for p in recordings("*/**/*") if MADE_UP / "faults" not in p.parents]
+    """All that are counted: those with something peculiar in them have tests of their own."""
+    return [path for path in recordings("*/**/*") if not set(PECULIAR) & set(path.parents)]
 
 
 def check_sizes(sessions: list[Session]) -> None:
