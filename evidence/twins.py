@@ -3,10 +3,10 @@
     python -m evidence.twins                # five gates: concurrency 1 and 8, cache on and off
     python -m evidence.twins mixed-1        # one, by name
 
-Nothing speculates here, so `NO_DRAFTS` counts as `info` (and, where the two servers run in
-different modes on purpose, `PATHS_DIFFER` too); no configuration file may say so, for a verdict on
-a drafter would then rest on nothing. Everything else is judged as always. The embedded
-target on the first turns of the sample sessions, or SmolLM2 on short chats.
+Nothing speculates here: `run.kind` is ``aa``, so that the verdict is labelled and no draft is asked
+for. Where the two servers run in different modes on purpose, `PATHS_DIFFER` counts as `info`; no
+configuration file may say so. Everything else is judged as always. The embedded target on the first
+turns of the sample sessions, or SmolLM2 on short chats.
 """
 
 import argparse
@@ -70,10 +70,8 @@ DEFAULT = ("one", "eight", "one-cold", "eight-cold", "two")
 
 def twin_config(twins: Twins, urls: list[str]) -> Config:
     """The configuration of one gate."""
-    severity = {"NO_DRAFTS": "info"}
-    if len(twins.modes) > 1:
-        severity["PATHS_DIFFER"] = "info"
-    run: dict[str, Any] = {"concurrency": twins.concurrency}
+    severity = {"PATHS_DIFFER": "info"} if len(twins.modes) > 1 else {}
+    run: dict[str, Any] = {"concurrency": twins.concurrency, "kind": "aa"}
     if twins.config == PAIR:
         run |= {"sessions": [str(HOME / "beginnings.jsonl")], "max_tokens": 64}
     else:

@@ -34,8 +34,12 @@ def _half(count: int) -> int:
     return max(count - 1, 0) // 2
 
 
-def judge_acceptance_control(rows: Sequence[ProfileRow]) -> ControlResult:
-    """Plant it in the rows of one label, and compare with the run."""
+def judge_acceptance_control(rows: Sequence[ProfileRow], *, drafter: bool = True) -> ControlResult:
+    """Plant it in the rows of one label, and compare with the run; equal paths (A/A) without a
+    `drafter` hold nothing to plant it in."""
+    if not drafter:
+        why = "nothing drafts in equal paths"
+        return ControlResult(KIND, codes.ACCEPTANCE_COLLAPSE, "not_applicable", (), why)
     steps = Counter[str]()
     for row in rows:
         if (

@@ -1,4 +1,4 @@
-"""The candidate's acceptance: profile, comparison with a reference run, and NO_DRAFTS.
+"""The candidate's acceptance: its profile, and the comparison with a reference run.
 
 And what the arms with other prompts show: its acceptance there against its main arm's.
 """
@@ -16,14 +16,11 @@ from checks.acceptance.reference import compare_with_reference
 from checks.acceptance.steps import Steps, Unaligned
 from checks.acceptance.template_shift import Shift, compare_templates
 from checks.bounds import Bound
-from checks.findings import NO_DRAFTS, UNALIGNED, Finding, NotJudged, in_report_order
+from checks.findings import UNALIGNED, Finding, NotJudged, in_report_order
 from checks.policy import Policy
 from checks.run.reading import Reading
 from traces.journal.arm import Arm
 from traces.journal.exchange import TurnId
-
-NO_DRAFTS_LEAST = 100
-"""So many drafts without one accepted token mean that the drafter does nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +42,14 @@ class Acceptance:
 @dataclass(frozen=True, slots=True)
 class Accepted:
     """What the candidate's captures of the main arm add up to: sums of the aligned turns, findings
-    about the others and about counters, drafts, and accepted tokens."""
+    about the others and about counters, drafts, and accepted tokens; `silent` answers do not show
+    their drafts step by step."""
 
     sums: ProfileSums
     findings: tuple[Finding, ...] = ()
     drafts: int = 0
     tokens: int = 0
+    silent: int = 0
 
     def __add__(self, other: "Accepted") -> "Accepted":
         return Accepted(
@@ -58,13 +57,14 @@ class Accepted:
             self.findings + other.findings,
             self.drafts + other.drafts,
             self.tokens + other.tokens,
+            self.silent + other.silent,
         )
 
 
 def accepted_of(readings: Mapping[TurnId, Reading], k: int) -> Accepted:
     """The sums of some turns; no draft is longer than `k`."""
     found: list[Finding] = []
-    drafts = tokens = 0
+    drafts = tokens = silent = 0
     for turn, reading in readings.items():
         speculation = reading.exchange.response.speculation
         found += [finding.at(*turn) for finding in judge_speculation(speculation)]
@@ -72,9 +72,10 @@ def accepted_of(readings: Mapping[TurnId, Reading], k: int) -> Accepted:
             text = f"steps do not reconcile: {reading.steps.message}"
             found.append(Finding(UNALIGNED, text).at(*turn))
         if speculation is not None:
-            drafts += len(speculation.drafted or ())
-            tokens += sum(speculation.accepted or ())
-    return Accepted(sums_of(readings, k), tuple(found), drafts, tokens)
+            drafts += speculation.steps
+            tokens += speculation.accepted_tokens
+        silent += speculation is None or not speculation.step_by_step
+    return Accepted(sums_of(readings, k), tuple(found), drafts, tokens, silent)
 
 
 def judge_acceptance(
@@ -84,11 +85,6 @@ def judge_acceptance(
     rows = tuple(profile_rows(accepted.sums))
     compared = compare_with_reference(rows, reference) if reference else []
     findings = [item for item in compared if isinstance(item, Finding)]
-    if accepted.drafts == 0:
-        findings.append(Finding(NO_DRAFTS, "the candidate drafted nothing in the whole run"))
-    elif accepted.tokens == 0 and accepted.drafts >= NO_DRAFTS_LEAST:
-        text = f"none of {accepted.drafts} drafts was accepted"
-        findings.append(Finding(NO_DRAFTS, text))
     cells = tuple(profile(accepted.sums, seed=seed))
     return Acceptance(
         sums=accepted.sums,

@@ -51,6 +51,11 @@ class Answers:
     own_tokens: Mapping[str, Mapping[TurnId, Mapping[int, Token]]] = field(default_factory=dict)
 
 
+def _processes(facts: PathFacts) -> bool:
+    seen = facts.observables.processed_logprobs if facts.observables else None
+    return bool(facts.command) if seen is None else seen
+
+
 @dataclass(frozen=True, slots=True)
 class RunFacts:
     """What is known of a whole run beside its captures.
@@ -106,9 +111,9 @@ class RunFacts:
 
     @property
     def processed_logprobs(self) -> bool:
-        """Servers the gate launched report processed log probabilities; of attached ones that is
-        not known."""
-        return all(facts.command for servers in self.servers.values() for facts in servers)
+        """Whether every server reports log probabilities as the sampler saw them: by what its probe
+        showed, else as launched servers do."""
+        return all(_processes(facts) for servers in self.servers.values() for facts in servers)
 
     @property
     def templates(self) -> Mapping[str, str]:

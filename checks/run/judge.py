@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from checks.acceptance.no_drafts import DraftCounts, Drafts, counted, judge_drafts
 from checks.acceptance.profile_sums import ProfileSums
 from checks.bounds import Bound, ControlResult
 from checks.calls.behaviour import BehaviourJudgement, judge_behaviour
@@ -72,6 +73,7 @@ class Parts:
     pairs: PairJudgements
     sampled: SampledJudgement
     acceptance: Acceptance
+    drafts: Drafts
     behaviour: BehaviourJudgement
     splits: SplitRun
     further: tuple[ArmJudgement, ...]
@@ -137,6 +139,7 @@ def judge_run(sums: RunSums, floor: RunFloor, facts: RunFacts) -> RunJudgement:
         controls=_controls(sessions, parts, floor, facts),
         power=[_power(parts.greedy, parts.acceptance), *parts.splits.statements],
         setup=_nothing_to_judge(sessions),
+        aa=facts.kind == "aa",
     )
     return RunJudgement(
         verdict=verdict,
@@ -147,6 +150,7 @@ def judge_run(sums: RunSums, floor: RunFloor, facts: RunFacts) -> RunJudgement:
         curve=curve,
         notes=(
             *drafter_notes(parts.acceptance, facts.drafting),
+            *parts.drafts.notes,
             *facts.notes,
             *stray_notes(facts.strays),
             *irregular_notes(sum((Counter(one.irregular) for one in sessions), Counter())),
@@ -173,6 +177,7 @@ def _judge_parts(
         pairs=sum((one.exact for one in main), PairJudgements()) + plain,
         sampled=judge_scored([turn for one in sessions for turn in one.scored], policy, seed),
         acceptance=judge_acceptance(accepted, facts.reference, policy, seed),
+        drafts=_drafts(accepted, facts),
         behaviour=judge_behaviour([o for one in sessions for o in one.outcomes], policy, seed),
         splits=_splits(sessions, floor, facts),
         further=tuple(
@@ -181,6 +186,16 @@ def _judge_parts(
             if not arm.is_main
         ),
         perturbed=tuple(_perturbed(sessions, floor, facts)),
+    )
+
+
+def _drafts(accepted: Accepted, facts: RunFacts) -> Drafts:
+    """Equal paths (A/A) need no drafter."""
+    if facts.kind == "aa":
+        return Drafts()
+    answers = DraftCounts(accepted.drafts, accepted.tokens)
+    return judge_drafts(
+        answers, accepted.silent, counted(facts.samples.get(("candidate", MAIN), ()))
     )
 
 
@@ -232,6 +247,7 @@ def _findings(parts: Parts, counters: Sequence[Finding], policy: Policy) -> list
         *parts.greedy.findings,
         *parts.sampled.findings,
         *parts.acceptance.findings,
+        *parts.drafts.findings,
         *parts.behaviour.findings,
         *counters,
         *parts.splits.findings,
@@ -276,6 +292,7 @@ def _bounds(parts: Parts, sessions: Sequence[SessionSums], policy: Policy) -> tu
         parts.behaviour.bound,
         answered_bound(answered),
         *parts.acceptance.bounds,
+        *parts.drafts.bounds,
         *(bound for arm in parts.further for bound in arm.bounds),
     )
 
@@ -301,7 +318,9 @@ def _controls(
         ),
         *(planted.result for planted in _planted(sessions, facts)),
         judge_rechunk_control(floor.pieces, LONGEST_DRAFT, seed),
-        judge_acceptance_control(parts.acceptance.rows),
+        judge_acceptance_control(
+            parts.acceptance.rows, drafter=facts.kind != "aa" or parts.acceptance.drafts > 0
+        ),
         judge_unchanged(copies, parts.greedy, results, of_main, policy, seed),
         judge_temperature_control([r for one in sessions for r in one.redrawn], policy, seed),
         *parts.splits.controls,

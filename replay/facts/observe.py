@@ -17,7 +17,7 @@ from replay.sending.refusal import error_message
 from replay.sending.request import gate_request
 from traces.journal.observables import Observables
 from traces.journal.score import ScoreRequest
-from traces.wire.capture import Capture, CaptureKey
+from traces.wire.capture import CaptureKey
 from traces.wire.reassembly import response_of
 from traces.wire.response import Response, Speculation, TopLogprob
 
@@ -52,11 +52,11 @@ async def observe(
         if seen.drafted or drafts is False:
             return seen
         again = await client.send(KEY, repetition_probe(model, salt))
-        return replace(seen, drafted=_sum(seen.drafted, _steps_of(again)))
+        return replace(seen, drafted=_sum(seen.drafted, _steps(response_of(again).speculation)))
 
 
 def _seen(response: Response) -> Observables:
-    tokens, usage = response.tokens or (), response.usage
+    tokens, usage, shown = response.tokens or (), response.usage, response.speculation
     listed = [len(token.top) for token in tokens]
     return Observables(
         token_ids=response.token_ids is not None,
@@ -64,29 +64,15 @@ def _seen(response: Response) -> Observables:
         prompt_token_ids=response.prompt_token_ids is not None,
         usage=usage is not None and usage.completion is not None,
         cached_tokens=usage is not None and usage.cached is not None,
-        speculation=_step_by_step(response.speculation),
+        speculation=shown is not None and shown.step_by_step,
         fingerprint=response.system_fingerprint is not None,
-        drafted=drafted_steps(response.speculation),
+        drafted=_steps(shown),
     )
 
 
-def _step_by_step(shown: Speculation | None) -> bool:
-    """vLLM leaves the arrays out of a summary, and of an answer in which nothing was drafted."""
-    return shown is not None and (shown.drafted is not None or not drafted_steps(shown))
-
-
-def drafted_steps(shown: Speculation | None) -> int | None:
-    """Steps of an answer that drafted, by its summary or its arrays; None where it shows none."""
-    if shown is None:
-        return None
-    if shown.drafted is not None:
-        return len(shown.drafted)
-    steps = shown.raw.get("num_spec_steps")
-    return steps if isinstance(steps, int) else 0
-
-
-def _steps_of(capture: Capture) -> int | None:
-    return drafted_steps(response_of(capture).speculation) if capture.status == 200 else None
+def _steps(shown: Speculation | None) -> int | None:
+    """Steps of an answer that drafted; None where it shows none at all."""
+    return None if shown is None else shown.steps
 
 
 def _sum(first: int | None, second: int | None) -> int | None:

@@ -56,11 +56,11 @@ def test_beginnings_keep_the_first_turns_of_every_session(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("name", list(twins.GATES))
-def test_a_twin_has_no_drafter_and_says_so_in_its_policy(name: str) -> None:
+def test_a_twin_is_an_aa_run_without_a_drafter(name: str) -> None:
     gate = twins.GATES[name]
     config = twins.twin_config(gate, ["http://a", "http://b"])
     assert config.candidate.speculative_config == {}
-    assert config.policy.severity["NO_DRAFTS"] == "info"
+    assert config.run.kind == "aa"
     assert ("PATHS_DIFFER" in config.policy.severity) == (len(gate.modes) > 1)
     assert (config.baseline.urls, config.candidate.urls) == (("http://a",), ("http://b",))
 

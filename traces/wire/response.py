@@ -55,12 +55,35 @@ class Speculation:
     """`metrics.speculative_decoding` of the last usage chunk (vLLM 0.32, detailed mode).
 
     `accepted[s]` of `drafted[s]` draft tokens were accepted in the s-th step that drafted;
-    steps without drafts are left out. `None` where the server sent null (no drafts at all).
+    steps without drafts are left out. Both are `None` where the server sent no arrays: a summary
+    alone, or nothing was drafted.
     """
 
     accepted: tuple[int, ...] | None
     drafted: tuple[int, ...] | None
     raw: dict[str, Any]
+
+    @property
+    def steps(self) -> int:
+        """Steps that drafted, by the arrays or the summary."""
+        return len(self.drafted) if self.drafted is not None else self._summed("num_spec_steps")
+
+    @property
+    def accepted_tokens(self) -> int:
+        """Draft tokens that were accepted, by the arrays or the summary."""
+        if self.accepted is not None:
+            return sum(self.accepted)
+        return self._summed("num_accepted_draft_tokens")
+
+    @property
+    def step_by_step(self) -> bool:
+        """Whether every step is shown. vLLM leaves the arrays out of a summary, and of an answer in
+        which nothing was drafted."""
+        return self.drafted is not None or not self.steps
+
+    def _summed(self, name: str) -> int:
+        value = self.raw.get(name)
+        return value if isinstance(value, int) else 0
 
 
 class Chunk(Struct, frozen=True, gc=False):

@@ -7,6 +7,7 @@ import pytest
 from draftgate.config.config import Config
 from draftgate.progress import SilentReporter
 from draftgate.run.gate import run_gate
+from draftgate.run.stored import reference_rows
 from reports.store.store import Store
 from tests.support.paper.gate import K, paper_config, paper_paths
 from tests.support.paper.server import Faults, PaperServer
@@ -161,3 +162,56 @@ def test_what_is_not_shown_is_listed_where_the_user_goes_on_without_it(tmp_path:
     with Store.open(outcome.store) as store:
         (run,) = store.rows("select unverified from runs")
     assert any("no prefix-cache check (candidate http" in line for line in run["unverified"])
+
+
+@pytest.mark.parametrize("metrics", ["none", "summary"])
+def test_a_flag_left_out_on_purpose_is_no_drafter_that_does_nothing(
+    tmp_path: Path, metrics: str
+) -> None:
+    with paper_paths(Faults(drafts=K, metrics=metrics)) as servers:
+        config = with_run(paper_config(tmp_path, servers), allow_missing=True)
+        outcome = run_gate(config, SilentReporter())
+    assert outcome.codes == {}
+    (note,) = [note for note in outcome.notes if "step by step" in note]
+    assert "its counters show" in note
+    assert "--per-request-spec-decode-metrics=detailed" in note
+
+
+def test_drafts_that_nobody_shows_leave_the_verdict_open(tmp_path: Path) -> None:
+    with paper_paths(Faults(drafts=K, metrics="none", counts=False)) as servers:
+        config = with_run(paper_config(tmp_path, servers), allow_missing=True)
+        outcome = run_gate(config, SilentReporter())
+    assert outcome.verdict.verdict == "inconclusive"
+    assert any("--per-request-spec-decode-metrics" in line for line in outcome.verdict.needed)
+
+
+@pytest.mark.parametrize("faults", [BASELINE, CANDIDATE], ids=["plain", "drafting"])
+def test_a_server_against_itself_is_an_aa_run_and_no_pass_of_a_candidate(
+    tmp_path: Path, faults: Faults
+) -> None:
+    write_sessions(tmp_path / "sessions.jsonl", 24, 4)
+    with paper_paths(faults) as (_, server):
+        config = with_run(paper_config(tmp_path, (server, server)), kind="aa")
+        outcome = run_gate(config, SilentReporter())
+    assert (outcome.verdict.verdict, outcome.exit_code) == ("aa-pass", 0), outcome.verdict.reasons
+    assert outcome.verdict.reasons[0].startswith("A/A: equal paths were compared")
+    assert outcome.as_json()["verdict"] == "aa-pass"
+    outcome.print_summary()
+    config = with_run(config, kind="gate")
+    reference = config.reference.model_copy(update={"run": "last"})
+    assert reference_rows(config.model_copy(update={"reference": reference})) == []
+
+
+def test_an_aa_run_of_paths_that_are_not_equal_is_invalid_at_once(tmp_path: Path) -> None:
+    with paper_paths() as servers:
+        words = refused(with_run(paper_config(tmp_path, servers), kind="aa"))
+    assert "only one of these drafts" in words
+
+
+def test_the_last_passed_run_of_an_empty_store_is_a_note(tmp_path: Path) -> None:
+    with paper_paths() as servers:
+        config = paper_config(tmp_path, servers)
+        reference = config.reference.model_copy(update={"run": "last"})
+        outcome = run_gate(config.model_copy(update={"reference": reference}), SilentReporter())
+    assert outcome.codes == {}
+    assert any("no run has passed yet" in note for note in outcome.notes)
