@@ -158,10 +158,11 @@ _ORDER = {name: place for place, name in enumerate(CODES)}
 class Finding:
     """One thing seen, with where it was seen and both sides of it.
 
-    `token` is an index into the candidate's output tokens, `boundary` a label pair of the
-    boundary labeller. `baseline` and `candidate` are short texts to print (escape them: they hold
-    model output). `baseline_too` means the baseline shows the same flaw: the model or the parser
-    is at fault, not speculation, and the severity is then never `error`.
+    `token` is an index into the candidate's output tokens, `boundary` what is being written there:
+    a label of the boundary labeller. `cause` is the likely one, where it is known. `baseline` and
+    `candidate` are short texts to print (escape them: they hold model output). `baseline_too` means
+    the baseline shows the same flaw: the model or the parser is at fault, not speculation, and the
+    severity is then never `error`.
     """
 
     code: str
@@ -171,6 +172,7 @@ class Finding:
     turn: str | None = None
     token: int | None = None
     boundary: str | None = None
+    cause: str | None = None
     baseline: str | None = None
     candidate: str | None = None
     baseline_too: bool = False

@@ -20,7 +20,7 @@ served, a boundary only says where in an answer drafts are lost."""
 
 ACCEPTANCE = """
 select dimension::varchar as dimension, slice, acceptance_length, low, high, steps, sessions,
-  enough, len(conditional) as positions
+  enough, len(per_position_acceptance_rates) as positions
 from v_acceptance_by_slice
 where run = $run and arm = $arm and path = 'candidate'
   and list_contains($dimensions, dimension::varchar)

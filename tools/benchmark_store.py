@@ -239,10 +239,9 @@ def main() -> None:
         (counted,) = store.rows("select count(*) as n from draft_positions")
         print(f"size: {size / 1e6:,.0f} MB, {size / counted['n']:.1f} bytes a position")
         for name in queries():
-            given = {"old": "run-0000", "new": "run-0001"} if name == "compare" else {}
             started = time.perf_counter()
             cpu = time.process_time()
-            answer(store, name, **given)
+            answer(store, name)
             wall = time.perf_counter() - started
             print(f"{name:24} {wall:6.2f} s  (CPU {time.process_time() - cpu:.2f} s)")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6

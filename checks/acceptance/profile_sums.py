@@ -111,7 +111,7 @@ class ProfileSums:
         )
         for dimension, codes, names in _slicings(positions):
             at_step, at_position = codes[first], codes[reached]
-            for code in np.unique(at_position).tolist():
+            for code in np.unique(at_position[at_position >= 0]).tolist():
                 sums = self._at((dimension, names(code)), session)
                 mine = at_position == code
                 sums.add_positions(place[mine], hit[mine])
@@ -166,7 +166,7 @@ def _slicings(positions: DraftPositions) -> Iterator[tuple[str, npt.NDArray[Any]
     yield "context", band, lambda code: BANDS[code]
     if positions.template is not None:
         yield "template", zero, lambda code: positions.template
-    yield "tool", positions.tool, lambda code: positions.tools[code] if code >= 0 else "none"
+    yield "tool", positions.tool, lambda code: positions.tools[code]
     if positions.cached is not None:
         yield "cached", zero, lambda code: "cached" if positions.cached else "not cached"
     both = band * 100 + label

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from checks.stats.paired_proportions import (
     pairs_for_margin,
     zero_discordant_bound,
 )
-from checks.stats.session_interval import clustered, ratio
+from checks.stats.session_interval import Estimate, clustered, clustered_rate, ratio
 from checks.stats.sign_flip import integer_sign_flip
 
 NAME = "tool_success"
@@ -39,12 +40,14 @@ class PairedOutcome:
 
 @dataclass(frozen=True, slots=True)
 class BehaviourJudgement:
-    """`table` and `p` (exact McNemar, two-sided) are `None` where no turn is about tools."""
+    """`table`, `p` (exact McNemar, two-sided) and `rates` (success of the baseline, and of the
+    candidate) are `None` where no turn is about tools."""
 
     bound: Bound
     findings: tuple[Finding, ...]
     table: PairedTable | None
     p: float | None
+    rates: tuple[Estimate, Estimate] | None
 
 
 def judge_behaviour(
@@ -57,7 +60,9 @@ def judge_behaviour(
     and the loss is significant (`loss_p` at most `SUCCESS_P`).
     """
     if not outcomes:
-        return BehaviourJudgement(not_applicable(NAME, "no turn calls a tool"), (), None, None)
+        return BehaviourJudgement(
+            not_applicable(NAME, "no turn calls a tool"), (), None, None, None
+        )
     table = table_of(outcomes)
     p, lost = exact_mcnemar(table), loss_p(outcomes, table)
     low, high = limits_of(outcomes, table, seed)
@@ -85,7 +90,17 @@ def judge_behaviour(
         needed=_needed(table, policy) if state == "inconclusive" else None,
     )
     found = (Finding(codes.TOOL_SUCCESS_INFERIOR, message),) if state == "fail" else ()
-    return BehaviourJudgement(bound, found, table, p)
+    rates = _rate(outcomes, "baseline"), _rate(outcomes, "candidate")
+    return BehaviourJudgement(bound, found, table, p, rates)
+
+
+def _rate(outcomes: Sequence[PairedOutcome], path: Literal["baseline", "candidate"]) -> Estimate:
+    """Success of one path."""
+    row = {session: i for i, session in enumerate(sorted({o.session for o in outcomes}))}
+    sums = np.zeros((len(row), 2))
+    for outcome in outcomes:
+        sums[row[outcome.session]] += (getattr(outcome, path), 1)
+    return clustered_rate(sums)
 
 
 def loss_p(outcomes: Sequence[PairedOutcome], table: PairedTable) -> float:

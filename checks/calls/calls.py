@@ -1,6 +1,6 @@
 """Tool calls against the reference: pairing, and equality by name and typed arguments."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from checks.formats import json_values
 from checks.formats.json_values import NotJson
@@ -24,6 +24,13 @@ def same_arguments(ours: str, theirs: str) -> bool:
 def same_call(ours: ToolCall, theirs: ToolCall) -> bool:
     """Equal name and arguments; ids are made up by the server and do not count."""
     return ours.name == theirs.name and same_arguments(ours.arguments, theirs.arguments)
+
+
+def same_calls(baseline: Sequence[ToolCall], candidate: Sequence[ToolCall]) -> bool | None:
+    """As many calls, each equal to the one in its place; `None` where neither side calls."""
+    if not baseline and not candidate:
+        return None
+    return len(baseline) == len(candidate) and all(map(same_call, candidate, baseline))
 
 
 def pair_calls(ours: tuple[ToolCall, ...], theirs: tuple[ToolCall, ...]) -> list[CallPair]:

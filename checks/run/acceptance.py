@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from checks.acceptance.counters import judge_speculation
 from checks.acceptance.drafting import Drafting
 from checks.acceptance.positions import DraftPositions
-from checks.acceptance.profile import Cell, floor_bound, profile, profile_rows
+from checks.acceptance.profile import NO_TAGS, Cell, floor_bound, profile, profile_rows
 from checks.acceptance.profile_row import ProfileRow
 from checks.acceptance.profile_sums import ProfileSums
 from checks.acceptance.reference import compare_with_reference
@@ -79,13 +79,17 @@ def accepted_of(readings: Mapping[TurnId, Reading], k: int) -> Accepted:
 
 
 def judge_acceptance(
-    accepted: Accepted, reference: Sequence[ProfileRow], policy: Policy, seed: int
+    accepted: Accepted,
+    reference: Sequence[ProfileRow],
+    policy: Policy,
+    seed: int,
+    tags: Mapping[str, Mapping[str, str]] = NO_TAGS,
 ) -> Acceptance:
     """Profile of all aligned turns; unaligned ones are findings of severity info."""
     rows = tuple(profile_rows(accepted.sums))
     compared = compare_with_reference(rows, reference) if reference else []
     findings = [item for item in compared if isinstance(item, Finding)]
-    cells = tuple(profile(accepted.sums, seed=seed))
+    cells = tuple(profile(accepted.sums, tags, seed=seed))
     return Acceptance(
         sums=accepted.sums,
         cells=cells,

@@ -121,6 +121,11 @@ class RunFacts:
         return {session.session: session.template for session in self.sessions}
 
     @property
+    def tags(self) -> Mapping[str, Mapping[str, str]]:
+        """Tags by session."""
+        return {session.session: session.tags for session in self.sessions}
+
+    @property
     def judged_arms(self) -> tuple[Arm, ...]:
         """The main arm, and every further one that both paths replay."""
         return (self.main, *(arm for arm in self.arms if arm.paired))

@@ -10,9 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from checks.acceptance.no_drafts import DraftCounts, Drafts, counted, judge_drafts
+from checks.acceptance.profile import Cell, profile
 from checks.acceptance.profile_sums import ProfileSums
 from checks.bounds import Bound, ControlResult
 from checks.calls.behaviour import BehaviourJudgement, judge_behaviour
+from checks.causes import ArmTurn, with_causes
 from checks.controls.acceptance import judge_acceptance_control
 from checks.controls.pair_control import Planted
 from checks.controls.pairs import plant_pair_controls
@@ -51,7 +53,7 @@ from checks.run.session import ArmSums, RunSums, SessionSums, judge_session
 from checks.run.setup import SetUp, judge_setup
 from checks.run.slices import Slices, judge_run_slices
 from checks.sampled.judge import SampledJudgement, judge_scored
-from checks.servers.speed import SpeedEstimate, compare_speed
+from checks.servers.speed import SpeedEstimate, compare_speed, compare_speed_by_context
 from checks.servers.speed_curve import CurvePoint
 from checks.slices.judge import slice_findings
 from checks.verdict import Verdict, decide
@@ -82,13 +84,16 @@ class Parts:
 
 @dataclass(frozen=True, slots=True)
 class RunJudgement:
-    """Everything that was judged about one run; `turns` counts the candidate's in the main arm."""
+    """Everything that was judged about one run; `turns` counts the candidate's in the main arm.
+    `profiles` are those of every arm that drafted."""
 
     verdict: Verdict
     findings: tuple[Finding, ...]
     parts: Parts
+    profiles: Mapping[str, tuple[Cell, ...]]
     slices: Slices
     speed: tuple[SpeedEstimate, ...]
+    speed_by_context: Mapping[str, tuple[SpeedEstimate, ...]]
     curve: tuple[CurvePoint, ...]
     notes: tuple[str, ...]
     turns: int
@@ -131,7 +136,9 @@ def judge_run(sums: RunSums, floor: RunFloor, facts: RunFacts) -> RunJudgement:
         known,
         facts,
     )
-    findings = in_report_order([*known, *_of_slices(slices, parts, policy)])
+    caused = with_causes([*known, *_of_slices(slices, parts, policy)], MAIN, _equal(arms))
+    findings = in_report_order(list(caused))
+    timed = [pair for one in arms[facts.main] for pair in one.speed]
     curve = speed_curve(arms, loads, facts.seed)
     verdict = decide(
         bounds=_bounds(parts, sessions, policy),
@@ -145,8 +152,10 @@ def judge_run(sums: RunSums, floor: RunFloor, facts: RunFacts) -> RunJudgement:
         verdict=verdict,
         findings=tuple(findings),
         parts=parts,
+        profiles={MAIN: parts.acceptance.cells, **_profiles(sessions, floor, facts)},
         slices=slices,
-        speed=compare_speed([p for one in arms[facts.main] for p in one.speed], facts.seed),
+        speed=compare_speed(timed, facts.seed),
+        speed_by_context=compare_speed_by_context(timed, facts.seed),
         curve=curve,
         notes=(
             *drafter_notes(parts.acceptance, facts.drafting),
@@ -176,7 +185,7 @@ def _judge_parts(
         greedy=greedy_of(main, facts.main, floor, facts),
         pairs=sum((one.exact for one in main), PairJudgements()) + plain,
         sampled=judge_scored([turn for one in sessions for turn in one.scored], policy, seed),
-        acceptance=judge_acceptance(accepted, facts.reference, policy, seed),
+        acceptance=judge_acceptance(accepted, facts.reference, policy, seed, facts.tags),
         drafts=_drafts(accepted, facts),
         behaviour=judge_behaviour([o for one in sessions for o in one.outcomes], policy, seed),
         splits=_splits(sessions, floor, facts),
@@ -197,6 +206,28 @@ def _drafts(accepted: Accepted, facts: RunFacts) -> Drafts:
     return judge_drafts(
         answers, accepted.silent, counted(facts.samples.get(("candidate", MAIN), ()))
     )
+
+
+def _equal(arms: Mapping[Arm, Sequence[ArmSums]]) -> set[ArmTurn]:
+    """The greedy turns whose tokens are the baseline's."""
+    return {
+        (arm.name, result.judgement.session, result.judgement.turn)
+        for arm, sessions in arms.items()
+        for one in sessions
+        for result in one.results
+        if result.judgement.equal
+    }
+
+
+def _profiles(
+    sessions: Sequence[SessionSums], floor: RunFloor, facts: RunFacts
+) -> dict[str, tuple[Cell, ...]]:
+    """The acceptance of every further arm."""
+    found = {}
+    for arm in facts.arms:
+        sums = sum((one.profiles[arm.name] for one in sessions), ProfileSums(floor.k))
+        found[arm.name] = tuple(profile(sums, facts.tags, seed=facts.seed))
+    return found
 
 
 def _loads(sessions: Sequence[SessionSums]) -> dict[ArmKey, Load]:

@@ -1,11 +1,13 @@
 """A capture, read closely: token texts and labels, engine steps, drafted positions."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
 from checks.acceptance.drafting import Drafting
 from checks.acceptance.ngram_steps import Propose, align
 from checks.acceptance.positions import DraftPositions, join
 from checks.acceptance.steps import Steps, Unaligned
+from checks.findings import Finding
 from checks.request import is_greedy
 from checks.run.evidence import RunFacts
 from checks.vllm.ngram import ngram_proposer
@@ -17,6 +19,7 @@ from traces.boundaries import (
     token_labels,
     token_starts,
 )
+from traces.boundaries.label import LABELS
 from traces.journal.exchange import Evidence, Exchange, TurnId
 
 
@@ -76,6 +79,21 @@ def readings_of(evidence: Evidence, arm: str, facts: RunFacts) -> dict[TurnId, R
         turn: read_exchange(exchange, facts.family, facts.drafting, templates.get(turn[0]), propose)
         for turn, exchange in evidence.of("candidate", arm).items()
     }
+
+
+def at_boundaries(
+    findings: Iterable[Finding], readings: Mapping[TurnId, Reading]
+) -> tuple[Finding, ...]:
+    """Findings of an arm, those about one token with what is being written there."""
+    return tuple(_at_boundary(finding, readings) for finding in findings)
+
+
+def _at_boundary(finding: Finding, readings: Mapping[TurnId, Reading]) -> Finding:
+    reading = readings.get((finding.session or "", finding.turn or ""))
+    labels, place = None if reading is None else reading.labels, finding.token
+    if finding.boundary is None and labels is not None and place in range(len(labels)):
+        return replace(finding, boundary=LABELS[labels.labels[place]])
+    return finding
 
 
 def _labels(texts: tuple[str, ...], family: str, exchange: Exchange) -> TokenLabels | None:

@@ -7,7 +7,7 @@ judge_run(RunSums, RunFloor, RunFacts) -> RunJudgement            `checks.run.ju
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from checks.acceptance.counters import judge_speculation
 from checks.acceptance.profile_sums import ProfileSums
@@ -20,12 +20,13 @@ from checks.controls.unchanged import Copies
 from checks.findings import Finding
 from checks.greedy.judge import TurnResult, judge_one
 from checks.request import is_greedy
-from checks.run.acceptance import Accepted, accepted_of, shared_sums
+from checks.run.acceptance import Accepted, accepted_of, shared_sums, sums_of
 from checks.run.answered import AnsweredTurn, Load, answered_turns, load_of
 from checks.run.evidence import RunFacts
 from checks.run.exact import PairJudgements, judge_pairs, plant_session
 from checks.run.floor import ReadSession, RunFloor
 from checks.run.pairs import LivePair, main_pairs, plain_pairs
+from checks.run.reading import at_boundaries
 from checks.run.reruns import labelled, stall_bound_of, stalled_turns, stalls_labelled
 from checks.run.setup import prompt_differences
 from checks.run.slices import slices_of
@@ -67,8 +68,9 @@ class SessionSums:
     per token. No capture is kept.
 
     `loads` are what its answers hold by path and arm; `plain` the exact checks of the turns as
-    users send them, `stalled` those of them that stood still. `shifts` are sums of the main arm and
-    of an arm with other prompts over the turns that both have. `slices` names the slices of each
+    users send them, `stalled` those of them that stood still. `profiles` are the sums of each
+    further arm, `shifts` those of the main arm and of an arm with other prompts over the turns that
+    both have. `slices` names the slices of each
     turn. `prints`, `answered_on` and `runs` say which servers answered, and in which run.
     `planted`, `copies` and `swapped` are the controls planted in its turns; `cuts` the outputs that
     were cut, and `uncut` counts the others by reason.
@@ -79,6 +81,7 @@ class SessionSums:
     plain: PairJudgements
     stalled: tuple[TurnId, ...]
     accepted: Accepted
+    profiles: Mapping[str, ProfileSums]
     shifts: Mapping[str, tuple[ProfileSums, ProfileSums]]
     changed: Mapping[str, int]
     outcomes: tuple[PairedOutcome, ...]
@@ -152,6 +155,7 @@ def judge_session(read: ReadSession, floor: RunFloor, facts: RunFacts) -> Sessio
         plain=stalls_labelled(judge_pairs(pairs[PLAIN], policy), captures, facts, bound),
         stalled=tuple(stalled_turns(captures, bound)),
         accepted=accepted_of(read.readings[MAIN], floor.k),
+        profiles={arm.name: sums_of(read.readings[arm.name], floor.k) for arm in facts.arms},
         shifts={
             arm.name: shared_sums(read.readings[MAIN], read.readings[arm.name], floor.k)
             for arm in facts.arms
@@ -183,13 +187,18 @@ def _arm(
     captures, noise = read.evidence.captures, floor.arms[arm.name].noise
     baseline, candidate = captures.of("baseline", arm.name), captures.of("candidate", arm.name)
     results = [judge_one(turn, measured, noise) for turn, measured in read.greedy[arm.name]]
+    readings = read.readings[arm.name]
+    exact = judge_pairs(pairs, facts.policy)
     return ArmSums(
         turns=len(candidate),
         drawn=sum(not is_greedy(exchange.request) for exchange in candidate.values()),
         repeated=bool(captures.of("baseline", arm.repeat_name)),
-        results=tuple(labelled(result, captures, arm) for result in results),
+        results=tuple(
+            replace(result, findings=at_boundaries(result.findings, readings))
+            for result in (labelled(result, captures, arm) for result in results)
+        ),
         pairs=len(pairs),
-        exact=judge_pairs(pairs, facts.policy),
+        exact=replace(exact, findings=at_boundaries(exact.findings, readings)),
         prompts=tuple(prompt_differences(captures, arm)),
         counters=tuple(
             finding.at(*turn)

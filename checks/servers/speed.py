@@ -20,6 +20,7 @@ import numpy as np
 
 from checks.servers.timing import timing_of
 from checks.stats.session_interval import clustered, ratio
+from traces.bands import BANDS, band_of
 from traces.wire.response import Response
 
 Metric = Literal["ttft_ms", "tpot_ms", "user_tokens_per_s", "ms_per_token"]
@@ -43,17 +44,20 @@ class StreamTimes:
 
 @dataclass(frozen=True, slots=True)
 class SpeedPair:
-    """The times of both streams of one turn."""
+    """The times of both streams of one turn; `band` is that of the candidate's prompt length."""
 
     session: str
     turn: str
     baseline: StreamTimes
     candidate: StreamTimes
+    band: str | None = None
 
 
 def speed_pair(session: str, turn: str, baseline: Response, candidate: Response) -> SpeedPair:
     """Both streams of one turn, measured."""
-    return SpeedPair(session, turn, _stream_times(baseline), _stream_times(candidate))
+    prompt = candidate.usage.prompt if candidate.usage else None
+    band = None if prompt is None else band_of(prompt)
+    return SpeedPair(session, turn, _stream_times(baseline), _stream_times(candidate), band)
 
 
 def _stream_times(response: Response) -> StreamTimes:
@@ -87,6 +91,14 @@ def compare_speed(pairs: Sequence[SpeedPair], seed: int) -> tuple[SpeedEstimate,
     pairs = sorted(pairs, key=lambda pair: (pair.session, pair.turn))
     times = [(pair.session, pair.baseline.times, pair.candidate.times) for pair in pairs]
     return (*(_compare(metric, times, seed) for metric in PER_TURN), _per_token(pairs, seed))
+
+
+def compare_speed_by_context(
+    pairs: Sequence[SpeedPair], seed: int
+) -> dict[str, tuple[SpeedEstimate, ...]]:
+    """The same per band of the candidate's prompt length, in the order of the bands."""
+    found = {band: [pair for pair in pairs if pair.band == band] for band in BANDS}
+    return {band: compare_speed(mine, seed) for band, mine in found.items() if mine}
 
 
 def _times(response: Response) -> Times:

@@ -17,6 +17,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from checks.acceptance.profile import MIN_COUNT
 from checks.findings import CODES
 from reports.formats.token_view import MOST_TURNS, TokenView, token_views, worst_first
 from reports.inert import visible
@@ -78,6 +79,7 @@ def page(summary: Summary, views: Sequence[TokenView], folder: Path | None = Non
         link=lambda case_file: _link(case_file, folder),
         meanings={name: code.meaning for name, code in CODES.items()},
         most_metrics=MOST_METRICS,
+        least=MIN_COUNT,
         break_even=break_even(summary),
         path_facts=[f for f in PATH_FACTS if any(p[f] is not None for p in summary["paths"])],
         **_acceptance(summary),
@@ -143,7 +145,7 @@ def _environment() -> Environment:
         "moment": moment,
         "fact": _fact,
         "words": lambda name: str(name).replace("_", " "),
-        "position_title": lambda position: f"#position {position}",
+        "position_title": lambda position: f"#conditional, position {position}",
     }
     return environment
 

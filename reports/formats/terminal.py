@@ -155,7 +155,7 @@ def _findings(summary: Summary) -> Iterator[RenderableType]:
 def _acceptance(summary: Summary) -> Table:
     table = _table(
         "Acceptance length = 1 + Σ accepted / Σ steps with drafts",
-        *("boundary", "steps", "length", "95% interval", "acceptance by position"),
+        *("boundary", "steps", "length", "95% interval", "per-position acceptance rate"),
     )
     rows: list[Row] = [{**row, "boundary": "all"} for row in summary["acceptance"]]
     rows += summary["boundaries"]
@@ -166,7 +166,7 @@ def _acceptance(summary: Summary) -> Table:
                 a["boundary"],
                 number(a["steps"]),
                 *(length if a["enough"] else ("n/a", "n/a")),
-                " ".join(number(c, "share") for c in a["conditional"] or ()),
+                " ".join(number(c, "share") for c in a["per_position_acceptance_rates"] or ()),
             )
     return table
 

@@ -58,7 +58,7 @@ def _cells(store: Store, row: dict[str, Any], path: str) -> tuple[TokenCell, ...
     fork = row["fork_index"]
     tokens = store.rows(
         """
-        select t.token_index, t.text, t.id, t.label, t.logprob, t.regret, t.alternatives,
+        select t.token_index, t.text, t.id, t.label, t.logprob, t.regret,
           t.step is distinct from lag(t.step) over (order by t.token_index) as edge, d.accepted
         from tokens t
         left join (
@@ -96,8 +96,6 @@ def _cell(token: dict[str, Any], fork: int) -> TokenCell:
         parts.append(f"regret {number(token['regret'], 'nat')}")
     if draft != "none":
         parts.append(f"draft {draft}")
-    if token["alternatives"]:
-        parts.append(f"alternatives {visible(token['alternatives'])}")
     return TokenCell(
         index=token["token_index"],
         text=visible(text).replace("\n", "⏎\n"),

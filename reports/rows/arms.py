@@ -7,8 +7,7 @@ from typing import Any
 from checks.acceptance.template_shift import Shift
 from checks.run.evidence import RunFacts
 from checks.run.session import RunSums, SessionSums
-from checks.servers.speed_curve import CurvePoint, curve_break_even
-from reports.rows.judgement import speed_rows
+from checks.servers.speed_curve import CurvePoint
 from traces.journal.arm import Arm
 from traces.journal.exchange import ArmKey
 from traces.journal.server_sample import ServerSample
@@ -45,27 +44,6 @@ def _turns(session: SessionSums, arm: Arm) -> int:
     return session.arms[arm.name].turns if arm.paired else session.changed.get(arm.name, 0)
 
 
-def curve_rows(run: str, curve: Sequence[CurvePoint]) -> Iterator[dict[str, Any]]:
-    """The speed of every arm on the curve, and where speculation stops paying, as metrics."""
-    for point in curve:
-        for row in speed_rows(run, point.speed):
-            yield {**row, "dimension": "arm", "slice": point.arm}
-    if len(curve) > 1:
-        yield {
-            "run": run,
-            "name": "break_even_concurrency",
-            "path": "both",
-            "dimension": "all",
-            "slice": "all",
-            "value": curve_break_even(curve),
-            "unit": "sessions",
-            "formula": "where log(speed-up per token) over log2(concurrency) "
-            "crosses 0; absent: it pays at every concurrency measured",
-            "better": "higher",
-            "n": sum(point.speed[1].turns for point in curve),
-        }
-
-
 def shift_rows(run: str, arm: str, shifts: Sequence[Shift]) -> Iterator[dict[str, Any]]:
     """One row per slice that an arm with other prompts shares with the main arm."""
     for shift in shifts:
@@ -83,7 +61,7 @@ def shift_rows(run: str, arm: str, shifts: Sequence[Shift]) -> Iterator[dict[str
             "accepted_share": shift.share.value,
             "accepted_share_low": shift.share.low,
             "accepted_share_high": shift.share.high,
-            "conditional": [estimate.value for estimate in shift.conditional],
+            "conditional_acceptance": [estimate.value for estimate in shift.conditional],
             "drift": shift.drift.value,
             "drift_low": shift.drift.low,
             "drift_high": shift.drift.high,

@@ -1,21 +1,21 @@
-"""Rows about what was concluded: pairs, findings, metrics, bounds, controls."""
+"""Rows about what was concluded: pairs, findings, tool calls, bounds, controls."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from checks.acceptance.profile import Cell
+from checks.acceptance.positions import Boundaries, crossing_name
 from checks.bounds import Bound, ControlResult
+from checks.calls.behaviour import BehaviourJudgement
+from checks.calls.calls import same_calls
 from checks.calls.outcomes import tool_pair
-from checks.findings import Finding
+from checks.findings import GREEDY_DIVERGENCE, Finding
 from checks.greedy.turn import GreedyTurn
 from checks.greedy.turn_judgement import TurnJudgement
 from checks.run.reading import Reading
-from checks.servers.speed import SpeedEstimate
-from checks.stats.session_interval import Estimate
 from checks.tokens.fork import Fork, first_divergence
 from reports.rows.redacted import Redact
 from traces.boundaries.label import LABELS
-from traces.journal.arm import Arm
+from traces.journal.arm import MAIN, Arm
 from traces.journal.exchange import Evidence, TurnId
 
 
@@ -26,8 +26,12 @@ def pair_rows(
     readings: Mapping[TurnId, Reading],
     evidence: Evidence,
     arm: Arm,
+    recurs: Mapping[TurnId, str],
 ) -> Iterator[dict[str, Any]]:
-    """One row per greedy turn against the baseline, and one per turn of the baseline's repeat."""
+    """One row per greedy turn against the baseline, and one per turn of the baseline's repeat.
+
+    `recurs` says of turns that were run again whether their hard divergence came back.
+    """
     requests = {turn: e.request for turn, e in evidence.of("candidate", arm.name).items()}
     by_turn = {(turn.session, turn.turn): turn for turn in turns}
     for result in judged:
@@ -41,6 +45,7 @@ def pair_rows(
         yield {
             **row,
             "comparison": arm.comparison,
+            "recurs": recurs.get(key),
             **_candidate(turn, result, readings.get(key), requests[key]),
         }
         if turn.repeat is not None and turn.repeat.token_ids is not None:
@@ -52,6 +57,7 @@ def pair_rows(
                 "equal": result.repeat_divergence is None,
                 "fork_index": result.repeat_divergence,
                 "max_regret": 0.0 if result.repeat_divergence is None else None,
+                "calls_equal": same_calls(turn.baseline.tool_calls, turn.repeat.tool_calls),
                 **_repeat_fork(result.repeat_fork),
             }
         if turn.verify is not None and turn.verify.token_ids is not None:
@@ -96,6 +102,7 @@ def _candidate(
         "equal": result.equal if result.not_judged is None else None,
         "max_regret": result.max_regret,
         "content_equal": turn.baseline.content == turn.candidate.content if comparable else None,
+        "calls_equal": same_calls(turn.baseline.tool_calls, turn.candidate.tool_calls),
         "baseline_calls_ok": calls[0] if calls else None,
         "candidate_calls_ok": calls[1] if calls else None,
     }
@@ -103,8 +110,24 @@ def _candidate(
         return row
     row |= _fork(fork)
     if reading is not None and reading.labels is not None:
-        row["fork_label"] = LABELS[reading.labels.labels[fork.index]]
+        bounds = Boundaries.of(reading.labels)
+        label = int(bounds.label[fork.index])
+        row["fork_label"] = LABELS[label]
+        row["crossing"] = crossing_name(int(bounds.crossed_from[fork.index]), label)
     return row
+
+
+def recurrence_of(findings: Sequence[Finding], arm: str) -> dict[TurnId, str]:
+    """Turns of an arm whose hard divergence was run again -> what its finding says of that."""
+    return {
+        (finding.session, finding.turn): str(finding.detail["recurs"])
+        for finding in findings
+        if finding.code == GREEDY_DIVERGENCE
+        and finding.detail.get("arm", MAIN) == arm
+        and "recurs" in finding.detail
+        and finding.session is not None
+        and finding.turn is not None
+    }
 
 
 def finding_rows(
@@ -123,11 +146,24 @@ def finding_rows(
             "token_index": finding.token,
             "boundary": finding.boundary,
             "message": redact(finding.message),
+            "cause": finding.cause,
             "baseline": None if finding.baseline is None else redact(finding.baseline),
             "candidate": None if finding.candidate is None else redact(finding.candidate),
             "baseline_too": finding.baseline_too,
+            "detail": _redacted(finding.detail, redact) or None,
             "case_file": cases.get(ordinal),
         }
+
+
+def _redacted(value: Any, redact: Redact) -> Any:
+    """JSON without secrets; `detail` may quote what a model wrote."""
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, Mapping):
+        return {redact(str(name)): _redacted(part, redact) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_redacted(part, redact) for part in value]
+    return value
 
 
 def bound_rows(run: str, bounds: Sequence[Bound]) -> Iterator[dict[str, Any]]:
@@ -165,86 +201,22 @@ def control_rows(run: str, controls: Sequence[ControlResult]) -> Iterator[dict[s
         }
 
 
-def acceptance_rows(run: str, cells: Sequence[Cell]) -> Iterator[dict[str, Any]]:
-    """Acceptance lengths, conditional acceptance and drift per slice, as metrics."""
-    for cell in cells:
-        named: list[tuple[str, Estimate, str, str]] = [
-            (
-                "mean_acceptance_length",
-                cell.length,
-                "tokens per step",
-                "1 + Σ accepted / Σ steps with drafts",
-            ),
-            (
-                "mean_request_acceptance_length",
-                cell.request_length,
-                "tokens per step",
-                "mean over requests of 1 + accepted / steps with drafts",
-            ),
-            ("drift_index", cell.drift, "logit per position", "slope of logit c_i over i"),
-        ]
-        named += [
-            (f"conditional_acceptance_{i}", estimate, "share", f"c_{i} = accepted / reached")
-            for i, estimate in enumerate(cell.conditional)
-        ]
-        for name, estimate, unit, formula in named:
-            yield {
-                "run": run,
-                "name": name,
-                "path": "candidate",
-                "dimension": cell.dimension,
-                "slice": cell.slice,
-                "value": estimate.value,
-                "low": estimate.low,
-                "high": estimate.high,
-                "unit": unit,
-                "formula": formula,
-                "better": None if name == "drift_index" else "higher",
-                "n": estimate.count,
-                "sessions": estimate.sessions,
-            }
-
-
-SPEED_UNITS = {
-    "ttft_ms": "ms",
-    "tpot_ms": "ms",
-    "user_tokens_per_s": "tokens/s",
-    "ms_per_token": "ms",
-}
-PER_TURN = ("median over turns", "exp(mean over turns of log(candidate's speed / baseline's))")
-PER_TOKEN = ("sum of times / sum of tokens", "baseline's time per token / candidate's")
-
-
-def speed_rows(run: str, speed: Sequence[SpeedEstimate]) -> Iterator[dict[str, Any]]:
-    """What both paths took, and the speed-up with its interval, as metrics."""
-    for estimate in speed:
-        average, speedup = PER_TOKEN if estimate.metric == "ms_per_token" else PER_TURN
-        lower = estimate.metric != "user_tokens_per_s"
-        common = {
-            "run": run,
-            "dimension": "all",
-            "slice": "all",
-            "n": estimate.turns,
-            "sessions": estimate.sessions,
-        }
-        for path in ("baseline", "candidate"):
-            yield {
-                **common,
-                "name": estimate.metric,
-                "path": path,
-                "value": getattr(estimate, path),
-                "unit": SPEED_UNITS[estimate.metric],
-                "formula": average,
-                "better": "lower" if lower else "higher",
-            }
-        yield {
-            **common,
-            "name": f"speedup_{estimate.metric}",
-            "path": "both",
-            "value": estimate.speedup,
-            "low": estimate.low,
-            "high": estimate.high,
-            "unit": "ratio",
-            "formula": f"{speedup}, by session",
-            "better": "higher",
-        }
+def tool_rows(run: str, behaviour: BehaviourJudgement) -> Iterator[dict[str, Any]]:
+    """Tool-call success of both paths; nothing where no turn calls a tool."""
+    table, rates = behaviour.table, behaviour.rates
+    if table is None or rates is None:
+        return
+    row: dict[str, Any] = {
+        "run": run,
+        "pairs": table.pairs,
+        "sessions": behaviour.bound.sessions,
+        "both_ok": table.both,
+        "only_baseline_ok": table.only_baseline,
+        "only_candidate_ok": table.only_candidate,
+        "neither_ok": table.neither,
+        "difference": table.difference,
+        "mcnemar_p": behaviour.p,
+    }
+    for path, rate in zip(("baseline", "candidate"), rates, strict=True):
+        row |= {f"{path}_rate": rate.value, f"{path}_low": rate.low, f"{path}_high": rate.high}
+    yield row

@@ -90,8 +90,8 @@ def difference_rows(run: str, comparison: PathComparison) -> Iterator[dict[str, 
         }
 
 
-def session_rows(run: str, session: SessionEvidence) -> Iterator[dict[str, Any]]:
-    """The row of a session, where it was planned."""
+def session_rows(run: str, session: SessionEvidence, half: str | None) -> Iterator[dict[str, Any]]:
+    """The row of a session, where it was planned; `half` says what it served in the judgement."""
     facts, answered = session.facts, session.captures.of("candidate")
     if facts is None:
         return
@@ -104,6 +104,7 @@ def session_rows(run: str, session: SessionEvidence) -> Iterator[dict[str, Any]]
         "sha256": facts.sha256,
         "template": facts.template,
         "tags": dict(facts.tags),
+        "half": half,
         "turns": len(facts.turns),
         "turns_replayed": sum((facts.session, turn) in answered for turn in sent),
     }

@@ -5,23 +5,26 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from checks.greedy.judge import GreedyJudgement
 from checks.run.evidence import RunFacts
 from checks.run.judge import JudgedRun, RunJudgement
 from checks.run.reading import read_exchange
-from reports.rows.arms import arm_rows, curve_rows, sample_rows, shift_rows
+from reports.rows.acceptance import acceptance_rows, position_rows
+from reports.rows.arms import arm_rows, sample_rows, shift_rows
 from reports.rows.calls import call_rows
 from reports.rows.exchanges import ExchangeRows
 from reports.rows.judgement import (
-    acceptance_rows,
     bound_rows,
     control_rows,
     finding_rows,
     pair_rows,
-    speed_rows,
+    recurrence_of,
+    tool_rows,
 )
 from reports.rows.redacted import Redact
 from reports.rows.setup import difference_rows, path_rows, session_rows, turn_rows
 from reports.rows.slices import slice_rows
+from reports.rows.speed import curve_rows, gap_rows, speed_rows
 from reports.schema.records import RunTables
 from traces.journal.arm import Arm
 from traces.journal.exchange import PATHS
@@ -48,7 +51,7 @@ def run_tables(
     """Every table's rows for `Store.load`, sessions in the order of their ids; `redact` takes the
     secrets out of texts."""
     name, judged = facts.run, run.judgement
-    rows = _exchange_rows(run, facts, redact)
+    rows, halves = _exchange_rows(run, facts, redact), _halves(judged.parts.greedy)
     captures = [one.evidence.captures for one in run.sessions]
     prints = {
         path: {p for sums in run.sums.ordered for p in sums.prints.get(path, ())} for path in PATHS
@@ -66,7 +69,11 @@ def run_tables(
             )
         ),
         path_differences=list(difference_rows(name, judged.parts.setup.comparison)),
-        sessions=[row for one in run.sessions for row in session_rows(name, one.evidence)],
+        sessions=[
+            row
+            for one in run.sessions
+            for row in session_rows(name, one.evidence, halves.get(one.session))
+        ],
         turns=[row for one in run.sessions for row in turn_rows(name, one.evidence)],
         arms=list(arm_rows(name, run.sums, judged.curve, facts)),
         captures=rows.captures,
@@ -80,10 +87,24 @@ def run_tables(
         pairs=[row for arm in facts.judged_arms for row in _pairs(name, run, arm)],
         findings=list(finding_rows(name, judged.findings, cases, redact)),
         metrics=[
-            *acceptance_rows(name, judged.parts.acceptance.cells),
             *speed_rows(name, judged.speed),
+            *(
+                row
+                for band, speed in judged.speed_by_context.items()
+                for row in speed_rows(name, speed, "context", band)
+            ),
             *(curve_rows(name, judged.curve) if judged.parts.further else ()),
+            *gap_rows(name, rows.captures),
         ],
+        acceptance=[
+            row
+            for arm, cells in judged.profiles.items()
+            for row in acceptance_rows(name, arm, cells)
+        ],
+        acceptance_positions=[
+            row for arm, cells in judged.profiles.items() for row in position_rows(name, arm, cells)
+        ],
+        tool_success=list(tool_rows(name, judged.parts.behaviour)),
         template_shifts=[
             row
             for changed in judged.parts.perturbed
@@ -95,12 +116,19 @@ def run_tables(
     )
 
 
+def _halves(greedy: GreedyJudgement) -> dict[str, str]:
+    """What the greedy turns of each session served."""
+    judged = {turn.session for turn in greedy.turns if turn.not_judged is None}
+    return {s: "test" if s in greedy.tested else "calibration" for s in judged}
+
+
 def _pairs(name: str, run: JudgedRun, arm: Arm) -> Iterator[dict[str, Any]]:
+    recurs = recurrence_of(run.judgement.findings, arm.name)
     for one in run.sessions:
         turns = [turn for turn, _ in one.greedy[arm.name]]
         judged = [r.judgement for r in run.sums.sessions[one.session].arms[arm.name].results]
         readings = one.readings[arm.name]
-        yield from pair_rows(name, turns, judged, readings, one.evidence.captures, arm)
+        yield from pair_rows(name, turns, judged, readings, one.evidence.captures, arm, recurs)
 
 
 def _run_row(facts: RunFacts, conclusion: RunJudgement, about: RunDescription) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Every table of the store, in load order: a table comes after those it refers to."""
 
+from reports.schema.acceptance import ACCEPTANCE, ACCEPTANCE_POSITIONS
 from reports.schema.capture import (
     CAPTURES,
     DRAFT_POSITIONS,
@@ -9,10 +10,17 @@ from reports.schema.capture import (
     TOOL_CALLS,
 )
 from reports.schema.column import ENUMS, Column, Table
-from reports.schema.judgement import BOUNDS, CONTROLS, FINDINGS, METRICS, PAIRS
+from reports.schema.judgement import (
+    BOUNDS,
+    CONTROLS,
+    FINDINGS,
+    METRICS,
+    PAIRS,
+    TOOL_SUCCESS,
+)
 from reports.schema.kept import CAPTURE_KEYS, KEPT, view_of
 from reports.schema.record import LAYOUT, LOADS
-from reports.schema.rollup import POSITION_SUMS, STEP_SUMS
+from reports.schema.regression import REGRESSIONS
 from reports.schema.run import ARMS, PATH_DIFFERENCES, PATHS, RUNS, SESSIONS, TURNS
 from reports.schema.shift import TEMPLATE_SHIFTS
 from reports.schema.slice import SLICES
@@ -33,12 +41,14 @@ TABLES: tuple[Table, ...] = (
     PAIRS,
     FINDINGS,
     METRICS,
+    ACCEPTANCE,
+    ACCEPTANCE_POSITIONS,
+    TOOL_SUCCESS,
     TEMPLATE_SHIFTS,
     SLICES,
     BOUNDS,
     CONTROLS,
-    POSITION_SUMS,
-    STEP_SUMS,
+    REGRESSIONS,
     LOADS,
     LAYOUT,
 )

@@ -63,9 +63,6 @@ TOKENS = Table(
         Column("regret", "FLOAT", "max_v log p_B(v) - log p_B(token), B the baseline", "nat"),
         Column("regret_shape", "shape_name", "how the baseline scored it: decode or prefill shape"),
         Column("step", "INTEGER", "engine step that committed it, from 0; step 0 is the prefill"),
-        Column(
-            "alternatives", "JSON", 'listed alternatives `[{"text", "logprob"}]`, near forks only'
-        ),
     ),
 )
 

@@ -45,8 +45,7 @@ ENUMS: dict[str, tuple[str, ...]] = {
         "tool",
         "cached",
         "boundary_context",
-        "accepted",
-        "unaligned",
+        "tag",
     ),
 }
 """Enum types of the database; order here is sort order there."""

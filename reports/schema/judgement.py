@@ -40,7 +40,9 @@ PAIRS = Table(
         Column("max_regret", "DOUBLE", "largest regret of the turn", "nat"),
         Column("recurs", "VARCHAR", "deterministic or intermittent, by re-runs; NULL: not re-run"),
         Column("content_equal", "BOOLEAN", "same content text; NULL: not comparable"),
-        Column("calls_equal", "BOOLEAN", "same tool calls by type and value; NULL: not comparable"),
+        Column(
+            "calls_equal", "BOOLEAN", "same tool calls, by name and JSON value; NULL: neither calls"
+        ),
         Column("baseline_calls_ok", "BOOLEAN", "baseline's calls usable and valid; NULL: no tools"),
         Column(
             "candidate_calls_ok", "BOOLEAN", "candidate's calls usable and valid; NULL: no tools"
@@ -78,7 +80,7 @@ METRICS = Table(
     ("run", "name", "path", "dimension", "slice"),
     (
         RUN,
-        Column("name", "VARCHAR", "name of the metric, e.g. mean_acceptance_length", required=True),
+        Column("name", "VARCHAR", "name of the metric, e.g. speedup_tpot_ms", required=True),
         Column("path", "VARCHAR", "baseline, candidate, or `both` for a comparison", required=True),
         Column(
             "dimension", "VARCHAR", "what is sliced by: `all`, boundary, context …", required=True
@@ -92,6 +94,36 @@ METRICS = Table(
         Column("better", "VARCHAR", "`higher` or `lower`; NULL: neither is better"),
         Column("n", "BIGINT", "observations it rests on"),
         Column("sessions", "INTEGER", "sessions they come from", "sessions"),
+    ),
+)
+
+TOOL_SUCCESS = Table(
+    "tool_success",
+    "Tool-call success of both paths, paired by turn of the main arm; no row where no turn calls a "
+    "tool. A turn succeeds when it ends in calls that each parse, name a known tool and satisfy "
+    "its schema.",
+    ("run",),
+    (
+        RUN,
+        Column("pairs", "INTEGER", "turns in which either path calls a tool", required=True),
+        Column("sessions", "INTEGER", "sessions they come from", "sessions", required=True),
+        Column("both_ok", "INTEGER", "both succeed", required=True),
+        Column("only_baseline_ok", "INTEGER", "the candidate alone fails", required=True),
+        Column("only_candidate_ok", "INTEGER", "the baseline alone fails", required=True),
+        Column("neither_ok", "INTEGER", "both fail", required=True),
+        Column("baseline_rate", "DOUBLE", "success of the baseline", "share", required=True),
+        Column("baseline_low", "DOUBLE", "lower end of its 95% interval", "share"),
+        Column("baseline_high", "DOUBLE", "upper end of that interval", "share"),
+        Column("candidate_rate", "DOUBLE", "success of the candidate", "share", required=True),
+        Column("candidate_low", "DOUBLE", "lower end of its 95% interval", "share"),
+        Column("candidate_high", "DOUBLE", "upper end of that interval", "share"),
+        Column("difference", "DOUBLE", "candidate_rate - baseline_rate", "share", required=True),
+        Column(
+            "mcnemar_p",
+            "DOUBLE",
+            "exact two-sided McNemar p-value, from the pairs where one alone fails",
+            required=True,
+        ),
     ),
 )
 

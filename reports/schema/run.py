@@ -97,7 +97,12 @@ SESSIONS = Table(
             "template", "VARCHAR", "prompt template or agent style the session was recorded with"
         ),
         Column("tags", "MAP(VARCHAR, VARCHAR)", "tags given to the session"),
-        Column("half", "VARCHAR", "half of the data it serves: `calibration` or `test`"),
+        Column(
+            "half",
+            "VARCHAR",
+            "what its greedy turns served: `calibration` of the bounds, or `test` of the rates; "
+            "NULL: none was judged",
+        ),
         Column("turns", "INTEGER", "assistant turns recorded", "turns"),
         Column("turns_replayed", "INTEGER", "turns that were replayed", "turns"),
     ),

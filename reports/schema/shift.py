@@ -1,8 +1,8 @@
 """What a changed prompt does to the drafter: an arm with other prompts against the main arm."""
 
+from reports.schema.acceptance import DIMENSION, SLICE
 from reports.schema.capture import ARM
 from reports.schema.column import Column, Table
-from reports.schema.rollup import DIMENSION, SLICE
 from reports.schema.run import RUN
 
 TEMPLATE_SHIFTS = Table(
@@ -34,7 +34,12 @@ TEMPLATE_SHIFTS = Table(
         ),
         Column("accepted_share_low", "DOUBLE", "lower end of its interval", "ratio"),
         Column("accepted_share_high", "DOUBLE", "upper end of its interval", "ratio"),
-        Column("conditional", "DOUBLE[]", "differences of c_0, c_1 …; NULL: too few", "share"),
+        Column(
+            "conditional_acceptance",
+            "DOUBLE[]",
+            "differences of the conditional acceptance of each position; NULL: too few",
+            "share",
+        ),
         Column("drift", "DOUBLE", "difference of the slope of logit c_i", "logit per position"),
         Column("drift_low", "DOUBLE", "lower end of its interval", "logit per position"),
         Column("drift_high", "DOUBLE", "upper end of its interval", "logit per position"),

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from reports.sql.query import answer
+from reports.store.differences import QUANTITIES, compare_quantities
 from reports.store.store import Store
 from reports.store.summary import Row
 
@@ -14,8 +14,8 @@ SET_UP = ("model", "vllm_version", "method", "num_speculative_tokens", "dtype", 
 class Comparison:
     """Old and new run: verdicts, changed set-up, finding codes gone and new, changed numbers.
 
-    `quantities` are the rows of the query ``compare``; those with `change` ``worse`` lie outside
-    the noise even when the number of comparisons is allowed for.
+    `quantities` are those of `compare_quantities`; those with `change` ``worse`` lie outside the
+    noise even when the number of comparisons is allowed for.
     """
 
     old: Row
@@ -64,7 +64,8 @@ def compare_runs(store: Store, old: str, new: str) -> Comparison:
         """,
         [old, new, old, new],
     )
-    quantities = answer(store, "compare", old=old, new=new).rows.to_pylist()
+    before, after = (store.rows(QUANTITIES, [run]) for run in (old, new))
+    quantities = compare_quantities(before, after)
     return Comparison(old_head, new_head, _set_up(store, old, new), tuple(codes), tuple(quantities))
 
 

@@ -48,12 +48,12 @@ their rows are kept with one number for the six columns that name a capture (`ca
 """
 
 
-def sql_guide(store: Store, run: str, previous: str) -> str:
-    """The whole page; sample answers are about `run`, comparisons are with `previous`."""
+def sql_guide(store: Store, run: str) -> str:
+    """The whole page; sample answers are about `run`."""
     return "\n".join(
         [
             HEAD,
-            *_queries(store, run, previous),
+            *_queries(store, run),
             *_views(),
             *_tables(),
             *_enums(),
@@ -61,13 +61,11 @@ def sql_guide(store: Store, run: str, previous: str) -> str:
     )
 
 
-def _queries(store: Store, run: str, previous: str) -> Iterator[str]:
+def _queries(store: Store, run: str) -> Iterator[str]:
     yield "## Questions with a name\n"
     for name, query in queries().items():
-        runs = {"old": previous, "new": run} if name == "compare" else {}
-        command = "draftgate compare OLD NEW" if runs else f"draftgate query {name}"
-        rows = as_object(answer(store, name, run, 0, **runs))["rows"]
-        yield f"### {name}\n\n{query.comment}\n\n    {command}\n"
+        rows = as_object(answer(store, name, run))["rows"]
+        yield f"### {name}\n\n{query.comment}\n\n    draftgate query {name}\n"
         yield from _grid(("column", "meaning"), query.columns.items())
         yield f"No rows: {query.none}.\n"
         if rows:

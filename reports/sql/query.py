@@ -4,8 +4,8 @@
     -- boundary: what the token is part of
     select boundary, … from v_acceptance_by_boundary where run = $run …
 
-`$run` (and `$old`, `$new`) are filled in with run ids. A last comment, ``none: …``, says what it
-means when there are no rows.
+`$run` is filled in with a run id. A last comment, ``none: …``, says what it means when there are no
+rows.
 """
 
 import difflib
@@ -38,16 +38,8 @@ def find_query(name: str) -> View:
     return known[name]
 
 
-def answer(store: Store, name: str, run: str = "last", limit: int = 0, **runs: str) -> Answer:
-    """The answer to a named question about `run` (an id, a beginning of one, or ``last``).
-
-    `runs` fills further parameters, e.g. `old` and `new` of the query ``compare``.
-    """
+def answer(store: Store, name: str, run: str = "last", limit: int = 0) -> Answer:
+    """The answer to a named question about `run` (an id, a beginning of one, or ``last``)."""
     query = find_query(name)
-    given = {"run": run, **runs}
-    wanted = [p for p in given if f"${p}" in query.sql]
-    missing = [p for p in ("old", "new") if f"${p}" in query.sql and p not in given]
-    if missing:
-        raise StoreError(f"query {name} needs two runs", "`draftgate compare OLD NEW`")
-    asked = ask(store, query.sql, {p: store.resolve(given[p]) for p in wanted}, limit)
-    return replace(asked, none=query.none)
+    given = {"run": store.resolve(run)} if "$run" in query.sql else {}
+    return replace(ask(store, query.sql, given, limit), none=query.none)

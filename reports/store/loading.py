@@ -9,7 +9,7 @@ import pyarrow as pa
 from reports.schema import KEPT, TABLE
 from reports.schema.records import RunTables
 from reports.store.capture_rows import kept_tables
-from reports.store.rollup import SUMS
+from reports.store.differences import write_regressions
 from traces.errors import StoreError
 
 ROW_GROUP = 122_880
@@ -25,7 +25,10 @@ PARENTS = {
 
 
 def load(connection: duckdb.DuckDBPyConnection, tables: RunTables) -> bool:
-    """Insert a run's rows and their sums in one transaction; False where it is already there."""
+    """Insert a run's rows, and what changed since the run before it, in one transaction.
+
+    False where the run is already there.
+    """
     arrow = tables.arrow()
     run = _run_id(arrow)
     digest = digest_of(arrow)
@@ -43,8 +46,7 @@ def load(connection: duckdb.DuckDBPyConnection, tables: RunTables) -> bool:
         for name, table in arrow.items():
             if table.num_rows and name not in KEPT:
                 _check(connection, name, run)
-        for sql in SUMS:
-            connection.execute(sql, {"run": run})
+        write_regressions(connection, run)
         total = sum(table.num_rows for table in arrow.values())
         connection.execute(
             "insert into loads values (?, ?, now() at time zone 'utc', ?)", [run, digest, total]

@@ -26,8 +26,8 @@ QUERIES: dict[str, str] = {
     "tools": "from v_acceptance_by_tool where run = $run",
     "cells": "from v_acceptance_by_position where run = $run"
     " and dimension in ('all', 'boundary', 'distance', 'context')",
-    "lengths": "select path, arm, slice::integer as length, sum(steps)::bigint as steps"
-    " from step_sums where run = $run and dimension = 'accepted'"
+    "lengths": "select path, arm, 1 + accepted as length, count(*) as steps"
+    " from steps where run = $run and first_token is not null"
     " group by all order by path, arm, length",
     "speedup": "from v_speedup where run = $run order by context_band is not null, context_band",
     "curve": "from v_speedup_by_concurrency where run = $run order by concurrency, arm",

@@ -9,7 +9,8 @@ Columns that mean what they mean in another view are named by the first and the 
 
     -- run ... arm: as in v_acceptance_by_slice
 
-`macros.sql` beside them holds the functions they share.
+A view selects, groups and joins. Intervals, p-values and quantiles are computed in `checks`, once,
+and stored as rows.
 """
 
 import re
@@ -98,8 +99,7 @@ def parse(name: str, text: str) -> View:
 
 
 def view_statements() -> Iterator[str]:
-    """SQL that makes macros and views anew and comments every view and column."""
-    yield (FOLDER / "macros.sql").read_text(encoding="utf-8").rstrip().rstrip(";")
+    """SQL that makes views anew and comments every view and column."""
     for view in views():
         yield f"create or replace view {view.name} as {view.sql}"
         yield f"comment on view {view.name} is {quoted(view.comment)}"

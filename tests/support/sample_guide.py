@@ -15,4 +15,4 @@ def sample_guide() -> str:
                 "20260527-093000-bb22", seed=2, tokens=300, day=1, verdict="fail", accept=0.6
             )
         )
-        return sql_guide(store, "20260527", "20260526")
+        return sql_guide(store, "20260527")

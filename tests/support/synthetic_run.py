@@ -4,7 +4,9 @@ import random
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from reports.rows.speed import gap_rows
 from reports.schema.records import RunTables
+from tests.support.profiled import acceptance_of, speed_of, tools_of
 
 LABELS = ("prose", "code", "tool.markup", "tool.string", "diff.add", "shell.command", "reasoning")
 ACCEPTS = {
@@ -221,23 +223,17 @@ def synthetic_run(
             }
         ],
         metrics=[
-            {
-                "run": run,
-                "name": "spec_decode_acceptance_length",
-                "path": "candidate",
-                "dimension": "all",
-                "slice": "all",
-                "value": 2.4,
-                "low": 2.3,
-                "high": 2.5,
-                "unit": "tokens",
-                "formula": "1 + sum(accepted) / sum(steps with drafts)",
-                "better": "higher",
-                "n": 1000,
-                "sessions": sessions,
-            },
+            *speed_of(run, rows["captures"]),
+            *gap_rows(run, rows["captures"]),
             *_curve(run),
         ],
+        **acceptance_of(
+            run,
+            rows["steps"],
+            rows["draft_positions"],
+            {row["session"]: row["tags"] for row in rows["sessions"]},
+        ),
+        tool_success=tools_of(run, rows["pairs"]),
         arms=[
             _arm(run, "main", 4),
             _arm(run, "c16", 16),
@@ -402,24 +398,31 @@ def _shift(run: str, dimension: str, share: float) -> dict[str, Any]:
         "high": 1.5 * share - 1.3,
         "change": "lower",
         "accepted_share": share,
-        "conditional": [-0.2, -0.1, None],
+        "conditional_acceptance": [-0.2, -0.1, None],
         "steps": 400,
         "sessions": 6,
     }
 
 
+def _speed(run: str, arm: str, speedup: float) -> list[dict[str, Any]]:
+    """A speed-up with 10% to either side; the first token comes as soon on both paths."""
+    rows = []
+    common = {"run": run, "dimension": "arm", "slice": arm, "n": 24, "sessions": 6}
+    for metric in ("ttft_ms", "tpot_ms", "user_tokens_per_s", "ms_per_token"):
+        value = 1.0 if metric == "ttft_ms" else speedup
+        number = {"value": value, "low": value * 0.9, "high": value * 1.1, "unit": "ratio"}
+        named = {"name": f"speedup_{metric}", "path": "both", "better": "higher"}
+        rows.append({**common, **number, **named, "formula": "baseline / candidate, by session"})
+    for path, pace in (("baseline", 60.0), ("candidate", 60.0 * speedup)):
+        rows.append({**common, "name": "user_tokens_per_s", "path": path, "value": pace})
+    return rows
+
+
 def _curve(run: str) -> list[dict[str, Any]]:
     """Twice as fast at concurrency 4, half as fast at 16: equal half way, at 8."""
-    rows = []
-    for arm, speedup in (("main", 2.0), ("c16", 0.5)):
-        common = {"run": run, "dimension": "arm", "slice": arm, "n": 24, "sessions": 6}
-        for metric in ("ttft_ms", "tpot_ms", "user_tokens_per_s", "ms_per_token"):
-            name = f"speedup_{metric}"
-            value = 1.0 if name == "speedup_ttft_ms" else speedup
-            interval = {"low": value * 0.9, "high": value * 1.1}
-            rows.append({**common, "name": name, "path": "both", "value": value, **interval})
-        for path, pace in (("baseline", 60.0), ("candidate", 60.0 * speedup)):
-            rows.append({**common, "name": "user_tokens_per_s", "path": path, "value": pace})
+    rows = [
+        row for arm, speedup in (("main", 2.0), ("c16", 0.5)) for row in _speed(run, arm, speedup)
+    ]
     whole = {"run": run, "path": "both", "dimension": "all", "slice": "all"}
     return [*rows, {**whole, "name": "break_even_concurrency", "value": 8.0}]
 

@@ -1,16 +1,18 @@
 -- Does acceptance fall with depth faster in long contexts (attention drift)?
 -- context_band: band of the context length
--- positions: draft positions with at least 100 observations
+-- positions: draft positions with observations enough
 -- first: conditional acceptance at position 0
 -- last: conditional acceptance at the deepest of them
--- slope: slope of logit(c_i) over i; negative where deep positions are lost
+-- slope: slope of the logit of conditional acceptance over the position; negative where deep
+-- positions are lost
+-- low: lower end of its 95% interval
+-- high: upper end of its 95% interval
 -- none: no context band has enough drafts at two depths
-select context_band, count(*) as positions, arg_min(rate, position) as first,
-  arg_max(rate, position) as last, regr_slope(ln(rate / (1 - rate)), position) as slope
-from (
-  select slice::context_name as context_band, position, rate
-  from v_acceptance_by_position
-  where run = $run and path = 'candidate' and arm = 'main' and dimension = 'context'
-    and rate > 0 and rate < 1
-)
+select slice::context_name as context_band, count(*) as positions,
+  arg_min(p.conditional_acceptance, position) as first,
+  arg_max(p.conditional_acceptance, position) as last, any_value(drift) as slope,
+  any_value(drift_low) as low, any_value(drift_high) as high
+from acceptance a join acceptance_positions p using (run, path, arm, dimension, slice)
+where run = $run and path = 'candidate' and arm = 'main' and dimension = 'context'
+  and p.conditional_acceptance is not null and drift is not null
 group by context_band order by context_band

@@ -4,9 +4,8 @@
 -- empty_share: share of steps with nothing accepted
 -- wasted_drafts: draft tokens proposed and thrown away
 -- none: the candidate reported no steps of its drafter (docs/limits.md)
-select boundary, steps, empty_share,
-  (steps * (acceptance_length - 1) / nullif(draft_acceptance, 0)
-    - steps * (acceptance_length - 1))::bigint as wasted_drafts
-from v_acceptance_by_boundary
-where run = $run and path = 'candidate' and arm = 'main'
+select slice::label_name as boundary, steps, empty_steps / steps as empty_share,
+  draft_tokens - accepted_tokens as wasted_drafts
+from acceptance
+where run = $run and path = 'candidate' and arm = 'main' and dimension = 'boundary' and steps > 0
 order by empty_share desc, boundary

@@ -8,7 +8,8 @@
 -- none: no stream has times of its events
 select path, session, turn, max_gap_ms, chunks,
   max_gap_ms / (
-    select quantile_cont(max_gap_ms, 0.99) from captures
-    where run = $run and path = 'baseline' and arm = 'main') as times_p99
+    select value from metrics
+    where run = $run and name = 'max_gap_ms_p99' and path = 'baseline' and slice = 'main')
+    as times_p99
 from captures where run = $run and arm = 'main' and max_gap_ms is not null
 order by max_gap_ms desc, path, session, turn limit 20

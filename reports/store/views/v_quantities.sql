@@ -1,5 +1,4 @@
--- Every number of a run that can be held against the same number of another run: acceptance length
--- by slice from the sums, and the metrics of the whole run.
+-- Every number of a run that can be held against the same number of another run.
 -- run: run id
 -- name: name of the quantity
 -- dimension: what is sliced by; all where nothing is
@@ -10,42 +9,41 @@
 -- unit: unit of the three
 -- better: higher or lower; NULL: neither
 -- n: observations
-with acceptance as (
-  select run, 'acceptance_length' as name, dimension::varchar as dimension, slice,
-    1 + sum(accepted) / sum(steps) as value,
-    cluster_half(
-      sum(accepted::double ** 2), sum(accepted::double * steps), sum(steps::double ** 2),
-      sum(accepted), sum(steps), count(*)) as half,
-    sum(steps)::bigint as n
-  from step_sums
-  where path = 'candidate' and arm = 'main'
-    and dimension in ('all', 'boundary', 'distance', 'context', 'template', 'tool')
-  group by all
-),
-success as (
-  select run, session, sum(candidate_calls_ok::int) as a, count(*) as b
-  from pairs where comparison = 'candidate' and candidate_calls_ok is not null group by all
-),
-success_rates as (
-  select run, sum(a) / sum(b) as value, sum(b)::bigint as n,
-    effective_n(sum(a::double ** 2), sum(a::double * b), sum(b::double ** 2), sum(a), sum(b), count(*))
-      as worth
-  from success group by run
+with profile as (from acceptance where path = 'candidate' and arm = 'main'),
+positions as (
+  select p.*, a.steps
+  from acceptance_positions p join profile a using (run, path, arm, dimension, slice)
+  where dimension = 'all'
 )
-select run, name, dimension, slice, value, value - half as low, value + half as high,
-  'tokens' as unit, 'higher' as better, n
-from acceptance where n >= 100
+select run, 'acceptance_length' as name, dimension::varchar as dimension, slice,
+  acceptance_length as value, low, high, 'tokens' as unit, 'higher' as better, steps as n
+from profile
+where value is not null
+  and dimension in ('all', 'boundary', 'distance', 'context', 'template', 'tool')
 union all
-select run, 'tool_call_success', 'all', 'all', value, wilson_low(value, worth),
-  wilson_high(value, worth), 'share', 'higher', n
-from success_rates
+select run, 'request_acceptance_length', 'all', slice, request_mean, request_low, request_high,
+  'tokens', 'higher', requests
+from profile where dimension = 'all' and request_mean is not null
 union all
-select run, 'tpot_speedup', if(context_band is null, 'all', 'context'),
-  coalesce(context_band::varchar, 'all'), tpot_speedup, low, high, 'ratio', 'higher', turns
-from v_speedup
+select run, 'acceptance_drift', 'all', slice, drift, drift_low, drift_high, 'logit per position',
+  null, steps
+from profile where dimension = 'all' and drift is not null
+union all
+select run, 'acceptance_rate_' || position, 'all', slice, acceptance_rate, rate_low, rate_high,
+  'share', 'higher', steps
+from positions where acceptance_rate is not null
+union all
+select run, 'conditional_acceptance_' || position, 'all', slice, conditional_acceptance,
+  conditional_low, conditional_high, 'share', 'higher', reached
+from positions where conditional_acceptance is not null
+union all
+select run, 'tool_call_success', 'all', 'all', candidate_rate, candidate_low, candidate_high, 'share',
+  'higher', pairs
+from tool_success
 union all
 select run, name || if(path = 'both', '', ' (' || path || ')'), dimension, slice, value, low, high,
   unit, better, n
 from metrics
-where value is not null and dimension = 'all' and name <> 'mean_acceptance_length'
+where value is not null
+  and (dimension = 'all' or (dimension = 'context' and name = 'speedup_tpot_ms'))
 order by run, name, dimension, slice

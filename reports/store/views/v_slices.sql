@@ -23,13 +23,15 @@
 -- acceptance_low: lower end of its 95% interval, for all slices of the run at once
 -- acceptance_high: upper end of that interval
 -- acceptance_change: lower, higher or alike, by that interval; NULL: no interval
--- conditional: acceptance at each draft position given that it was reached; NULL: fewer than 100
+-- per_position_acceptance_rates: share of the steps that accepted each draft position, as vLLM counts
+-- conditional_acceptance: share of the drafts that reached each position which accepted it
 -- empty_share: share of steps with nothing accepted
 select
   run, dimension, slice, s.verdict, s.turns, s.sessions, s.errors, s.tests, s.tokens, s.regret_excess,
   s.regret_limit, s.regret_p, s.regret_state, s.tool_turns, s.tool_difference, s.tool_limit, s.tool_p,
   s.tool_state, s.acceptance_length, s.acceptance_difference, s.acceptance_low, s.acceptance_high,
-  s.acceptance_change, a.conditional, a.empty_share
+  s.acceptance_change, a.per_position_acceptance_rates, a.conditional_acceptance,
+  a.empty_share
 from slices s
 left join (from v_acceptance_by_slice where path = 'candidate' and arm = 'main') a
   using (run, dimension, slice)

@@ -9,11 +9,11 @@
 -- low: lower end of its 95% interval, by resampling sessions
 -- high: upper end of its 95% interval
 -- token_speedup: per token, all time / all tokens after the first, baseline / candidate; long turns
---   weigh more than in tpot_speedup; NULL in runs of older versions
+--   weigh more than in tpot_speedup
 -- token_low: lower end of its 95% interval, by resampling sessions
 -- token_high: upper end of its 95% interval
 -- state: pays, where the whole interval per token is above 1; costs, where it is below; else
---   undecided; by the interval per turn in runs of older versions
+--   undecided
 -- ttft_speedup: geometric mean of baseline / candidate time to first token
 -- user_speedup: geometric mean of candidate / baseline output tokens per second and user, from
 -- sending to the last token
@@ -33,13 +33,14 @@ with speed as (
     max(value) filter (name = 'speedup_user_tokens_per_s') as user_speedup,
     max(value) filter (name = 'user_tokens_per_s' and path = 'baseline') as baseline_tokens_per_s,
     max(value) filter (name = 'user_tokens_per_s' and path = 'candidate') as candidate_tokens_per_s
-  from metrics where dimension = 'arm' group by run, slice
+  from metrics
+  where dimension = 'arm' and (name like 'speedup%' or name = 'user_tokens_per_s')
+  group by run, slice
 )
 select
   run, a.concurrency, arm, least(a.baseline_in_flight, a.candidate_in_flight) as in_flight, s.turns,
   s.sessions, tpot_speedup, low, high, token_speedup, token_low, token_high,
-  case when if(token_speedup is null, low, token_low) > 1 then 'pays'
-    when if(token_speedup is null, high, token_high) < 1 then 'costs' else 'undecided' end as state,
+  case when token_low > 1 then 'pays' when token_high < 1 then 'costs' else 'undecided' end as state,
   ttft_speedup, user_speedup, baseline_tokens_per_s, candidate_tokens_per_s
 from speed s join arms a using (run, arm)
 order by run, a.concurrency, arm

@@ -15,7 +15,7 @@
 -- max_gap_ms: longest wait inside a stream, in ms
 -- p99_gap_ms: 99th percentile over requests of the longest wait, in ms
 select
-  run, path, arm, count(*) as requests,
+  c.run, c.path, c.arm, count(*) as requests,
   count(*) filter (status = 200 and finish_reason is not null and ended = 'done') as ok,
   count(*) filter (status <> 200) as refused,
   count(*) filter (status is null) as no_answer,
@@ -25,8 +25,9 @@ select
   count(*) filter (ended = 'error') as client_errors,
   count(*) filter (status = 200 and completion_tokens is null) as no_usage,
   count(*) filter (not aligned) as unaligned,
-  max(max_gap_ms) as max_gap_ms,
-  quantile_cont(max_gap_ms, 0.99) as p99_gap_ms
-from captures
-group by run, path, arm
-order by run, path, arm
+  max(max_gap_ms) as max_gap_ms, any_value(m.value) as p99_gap_ms
+from captures c
+left join (from metrics where name = 'max_gap_ms_p99') m
+  on m.run = c.run and m.path = c.path::varchar and m.slice = c.arm
+group by all
+order by c.run, c.path, c.arm

@@ -9,6 +9,7 @@ from checks.servers.speed import (
     break_even,
     chunk_counts,
     compare_speed,
+    compare_speed_by_context,
     merged_share,
     saturation,
     speed_pair,
@@ -55,6 +56,23 @@ def test_the_interval_comes_from_sessions_not_turns() -> None:
     assert tpot.speedup == pytest.approx(2**0.5)
     # standard error of a mean of 30 values of 0 or log 2: log(2) / 2 / sqrt(30)
     assert tpot.high / tpot.low == pytest.approx(2 ** (2 * 1.96 / 2 / 30**0.5), rel=0.06)
+
+
+def test_speed_goes_by_the_length_of_the_prompt() -> None:
+    """Prompts of 8,191 tokens are in the first band, of 8,192 in the second, twice as fast."""
+    long = [
+        speed_pair(f"s{s}", f"t{prompt}", _stream(50, 10, 31), _prompted(prompt, step_ms))
+        for s in range(3)
+        for prompt, step_ms in ((8191, 10), (8192, 5))
+    ]
+    found = compare_speed_by_context(long, seed=0)
+    assert list(found) == ["0-8k", "8k-16k"]
+    assert [band[1].speedup for band in found.values()] == pytest.approx([1.0, 2.0])
+    assert [band[1].turns for band in found.values()] == [3, 3]
+
+
+def _prompted(prompt: int, step_ms: float) -> Response:
+    return replace(_stream(50, step_ms, 31), usage=Usage(prompt, 31))
 
 
 def test_long_turns_weigh_more_per_token_than_per_turn() -> None:

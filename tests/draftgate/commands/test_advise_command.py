@@ -12,6 +12,7 @@ from draftgate.advising import Payoff, fallback_ratio, payoff_of
 from draftgate.cli import run
 from reports.schema.records import RunTables
 from reports.store.store import Store
+from tests.support.profiled import acceptance_of, speed_of
 
 ACCEPTED = [2] * 30 + [1] * 15 + [0] * 15
 """60 steps of k = 2: 75 drafts accepted, acceptance length 1 + 75 / 60 = 2.25."""
@@ -98,6 +99,15 @@ def stored(
         {"run": name, "session": s, "turn": "t0", "turn_index": 0, "replayable": True}
         for s in sessions
     ]
+    rows["metrics"] += speed_of(name, rows["captures"])
+    profiles = [
+        acceptance_of(name, rows["steps"], rows["draft_positions"], {}, arm)
+        for arm in ("main", *(further or {}))
+        if aligned
+    ]
+    for profile in profiles:
+        for table, found in profile.items():
+            rows.setdefault(table, []).extend(found)
     tables = RunTables(
         runs=[of_run],
         paths=[{"run": name, "path": path} for path in ("baseline", "candidate")],

@@ -97,11 +97,10 @@ def test_steps_account_for_every_token(outcome: GateOutcome) -> None:
 
 
 def test_the_drafter_drafts_and_some_is_accepted(outcome: GateOutcome) -> None:
-    (all_,) = rows(
-        outcome,
-        "select value from metrics where name = 'mean_acceptance_length' and dimension = 'all'",
-    )
-    assert 1.0 < all_["value"] <= 4.0
+    (whole,) = rows(outcome, "from v_acceptance where arm = 'main'")
+    assert 1.0 < whole["acceptance_length"] <= 4.0
+    rates = whole["per_position_acceptance_rates"]
+    assert 1 + sum(rates) == pytest.approx(whole["acceptance_length"])
 
 
 def test_tool_calls_parse_and_are_known(outcome: GateOutcome) -> None:

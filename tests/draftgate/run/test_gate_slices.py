@@ -79,7 +79,7 @@ def test_the_acceptance_of_a_slice_is_that_of_the_views(sound: GateOutcome) -> N
         if row["tag"].startswith("team"):
             mine = found["tag", row["tag"]]
             assert mine["acceptance_length"] == pytest.approx(row["acceptance_length"])
-            assert mine["conditional"] == row["conditional"]
+            assert mine["conditional_acceptance"] == row["conditional_acceptance"]
 
 
 def test_a_fault_of_one_team_is_told(tmp_path: Path) -> None:

@@ -71,9 +71,9 @@ def test_the_loss_is_stored_by_slice(outcome: GateOutcome) -> None:
     assert found["by-user", "all", "all"]["change"] == "alike"
     (sums,) = rows(
         outcome,
-        "select 1 + sum(accepted) / sum(steps) as length from step_sums join (select distinct "
+        "select 1 + sum(accepted) / count(*) as length from steps join (select distinct "
         "session from captures where arm = 'dated') using (session) "
-        "where arm = 'main' and path = 'candidate' and dimension = 'all'",
+        "where arm = 'main' and path = 'candidate' and first_token is not null",
     )
     assert dated["main_length"] == pytest.approx(sums["length"])
 

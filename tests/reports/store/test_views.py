@@ -1,18 +1,20 @@
 """The views: documented to the last column, and right on numbers counted by hand."""
 
+import ast
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import stats
 
-from checks.stats.session_interval import clustered
+from checks.stats.session_interval import clustered, ratio
 from reports.schema.records import RunTables
 from reports.store.store import Store
 from reports.store.view import parse, views
+from tests.support.profiled import acceptance_of
 from tests.support.synthetic_run import synthetic_run
 
 NAMED = {
@@ -27,13 +29,6 @@ NAMED = {
     "v_latency_pairs",
     "v_regressions",
 }
-
-
-@pytest.fixture(scope="module")
-def empty() -> Iterator[Store]:
-    """A store for its functions alone."""
-    with Store.in_memory() as store:
-        yield store
 
 
 def test_the_fixed_views_are_there_and_everything_is_commented(db: Path) -> None:
@@ -90,6 +85,7 @@ def _run(steps: list[tuple[str, str, int, list[str]]]) -> RunTables:
     own = {"run": "r", "turn": "t"}
     return RunTables(
         runs=base.runs,
+        **acceptance_of("r", step_rows, positions, {}),
         sessions=[{"run": "r", "session": s} for s in sessions],
         turns=[{**own, "session": s, "turn_index": 0, "replayable": True} for s in sessions],
         captures=[{**key, "session": s, "ended": "done"} for s in sessions],
@@ -99,107 +95,96 @@ def _run(steps: list[tuple[str, str, int, list[str]]]) -> RunTables:
 
 
 def test_acceptance_is_counted_as_defined() -> None:
-    """120 steps of `code` accept 2, their third position is `prose`; 60 of `prose` accept 0."""
+    """120 steps of `code` accept 2, their third position is `prose`; 20 of `prose` accept 0."""
     steps = [("a", "x", 2, ["code", "code", "prose"])] * 80
     steps += [("b", "x", 2, ["code", "code", "prose"])] * 40
-    steps += [("c", "y", 0, ["prose", "prose", "prose"])] * 60
+    steps += [("c", "y", 0, ["prose", "prose", "prose"])] * 20
     with Store.in_memory() as store:
         store.load(_run(steps))
         by_boundary = {r["boundary"]: r for r in store.rows("from v_acceptance_by_boundary")}
         code, prose = by_boundary["code"], by_boundary["prose"]
         assert (code["steps"], code["acceptance_length"], code["empty_share"]) == (120, 3.0, 0)
-        assert (prose["steps"], prose["acceptance_length"], prose["enough"]) == (60, 1.0, False)
-        assert code["conditional"] == [1.0, 1.0]
-        assert prose["conditional"] == [None, None, None] or prose["conditional"] == [None, 0.0]
+        assert code["enough"]
+        assert code["per_position_acceptance_rates"] == [1.0, 1.0, 0.0]
+        assert code["conditional_acceptance"] == [1.0, 1.0, None]
+        assert (prose["steps"], prose["acceptance_length"], prose["enough"]) == (20, None, False)
+        assert prose["conditional_acceptance"] == [None, None, 0.0]
         (whole,) = store.rows("from v_acceptance")
-        assert whole["acceptance_length"] == pytest.approx(1 + 240 / 180)
+        assert whole["acceptance_length"] == pytest.approx(1 + 240 / 140)
         assert whole["request_mean"] == pytest.approx((3 + 3 + 1) / 3)
-        assert whole["conditional"] == pytest.approx([120 / 180, 1.0, 0.0])
+        assert whole["per_position_acceptance_rates"] == pytest.approx([120 / 140, 120 / 140, 0])
+        assert whole["conditional_acceptance"] == pytest.approx([120 / 140, 1.0, 0.0])
         by_template = {r["template"]: r for r in store.rows("from v_acceptance_by_template")}
         assert by_template["x"]["acceptance_length"] == 3.0
         assert by_template["y"]["draft_acceptance"] == 0.0
 
 
-def test_the_interval_of_a_ratio_is_clustered_by_session() -> None:
-    """Against the textbook formula of the linearised, clustered ratio estimator."""
+def test_views_give_the_estimates_of_the_judgement() -> None:
+    """The interval of the jackknife, not another one; and `enough` where it gives a value."""
     accepted = {"a": [2] * 50 + [1] * 50, "b": [0] * 40 + [3] * 60, "c": [1] * 120, "d": [2] * 30}
     steps = [(s, "x", k, ["code"] * 3) for s, ks in accepted.items() for k in ks]
-    a = [sum(ks) for ks in accepted.values()]
-    b = [len(ks) for ks in accepted.values()]
-    ratio, m = sum(a) / sum(b), len(a)
-    variance = sum((x - ratio * y) ** 2 for x, y in zip(a, b, strict=True)) * m / (m - 1)
-    half = stats.t.ppf(0.975, m - 1) * math.sqrt(variance) / sum(b)
+    sums = np.array([[sum(ks) + len(ks), len(ks)] for ks in accepted.values()], float)
+    estimate = clustered(ratio, sums, int(sums[:, 1].sum()))
     with Store.in_memory() as store:
         store.load(_run(steps))
         (whole,) = store.rows("from v_acceptance")
-        assert whole["acceptance_length"] == pytest.approx(1 + ratio)
-        assert whole["low"] == pytest.approx(1 + ratio - half, rel=0.005)
-        assert whole["high"] == pytest.approx(1 + ratio + half, rel=0.005)
+    found = tuple(whole[name] for name in ("acceptance_length", "low", "high"))
+    assert found == (estimate.value, estimate.low, estimate.high)
 
 
-def test_two_sessions_give_no_interval() -> None:
-    steps = [(s, "x", 1, ["code"] * 3) for s in "ab" for _ in range(100)]
-    with Store.in_memory() as store:
-        store.load(_run(steps))
-        (whole,) = store.rows("from v_acceptance")
-        assert (whole["low"], whole["high"]) == (None, None)
+STATISTICS = re.compile(
+    r"\b(sqrt|pow|power|exp|ln|log\w*|l?gamma|stddev\w*|var_\w+|variance|quantile\w*|percentile\w*"
+    r"|approx_quantile|median|mode|mad|skewness|kurtosis|sem|entropy|corr|covar\w*|regr_\w+|random"
+    r"|setseed|histogram)\s*\(|\*\*|\bcreate\s+(or\s+replace\s+)?(temp\w*\s+)?macro\b",
+    re.IGNORECASE,
+)
+"""Functions that intervals, p-values and quantiles are made of."""
 
 
-def test_a_rate_of_one_has_an_interval_that_is_not_a_point() -> None:
-    steps = [(s, "x", 3, ["code"] * 3) for s in "abcd" for _ in range(50)]
-    with Store.in_memory() as store:
-        store.load(_run(steps))
-        (cell,) = store.rows(
-            "from v_acceptance_by_position where dimension = 'all' and position = 0"
-        )
-        low = stats.binomtest(200, 200).proportion_ci(method="wilson").low
-        assert (cell["rate"], cell["high"]) == (1.0, 1.0)
-        assert cell["low"] == pytest.approx(low, rel=1e-4)
+def _sql_of(root: Path) -> Iterator[tuple[str, str]]:
+    """Every SQL text of the program: the .sql files, and strings of its modules that query."""
+    for folder in ("reports", "draftgate"):
+        for file in sorted((root / folder).rglob("*.sql")):
+            text = file.read_text(encoding="utf-8")
+            lines = (line for line in text.splitlines() if not line.startswith("--"))
+            yield str(file.relative_to(root)), "\n".join(lines)
+        for file in sorted((root / folder).rglob("*.py")):
+            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+                text = node.value if isinstance(node, ast.Constant) else None
+                if isinstance(text, str) and re.match(r"\s*(with|select|from|insert) \S", text):
+                    yield str(file.relative_to(root)), text
 
 
-@pytest.mark.parametrize("df", [2, 3, 5, 9, 30, 200])
-def test_the_t_quantile_is_close(empty: Store, df: int) -> None:
-    (row,) = empty.rows("select t975(?) as t", [df])
-    assert row["t"] == pytest.approx(stats.t.ppf(0.975, df), rel=0.01)
+def test_sql_computes_no_statistic(root: Path) -> None:
+    """Intervals, p-values and quantiles are computed once, in Python, and stored."""
+    texts = list(_sql_of(root))
+    assert len(texts) > 60
+    found = [(name, match.group()) for name, sql in texts if (match := STATISTICS.search(sql))]
+    assert found == []
 
 
-@pytest.mark.parametrize(("b", "c"), [(0, 0), (1, 0), (5, 0), (3, 9), (40, 22), (300, 301)])
-def test_mcnemar_is_exact(empty: Store, b: int, c: int) -> None:
-    expected = min(1.0, 2 * stats.binom.cdf(min(b, c), b + c, 0.5))
-    (row,) = empty.rows("select mcnemar_p(?, ?) as p", [b, c])
-    assert row["p"] == pytest.approx(expected)
-
-
-def test_sums_equal_the_raw_rows(db: Path) -> None:
+def test_stored_counts_are_those_of_the_raw_rows(db: Path) -> None:
     with Store.open(db) as store:
         raw = store.rows(
             "select run, label::varchar as slice, position, count(*) as reached,"
             " count(*) filter (accepted) as accepted from draft_positions where reached"
             " group by all order by all"
         )
-        sums = store.rows(
-            "select run, slice, position, sum(reached)::bigint as reached,"
-            " sum(accepted)::bigint as accepted"
-            " from position_sums where dimension = 'boundary' group by all order by all"
+        stored = store.rows(
+            "select run, slice, position, reached, accepted from acceptance_positions"
+            " where dimension = 'boundary' and reached > 0 order by all"
         )
-        assert raw == sums
-        for dimension in ("all", "boundary", "distance", "context", "template", "accepted"):
+        assert raw == stored
+        for dimension in ("all", "boundary", "distance", "context", "template"):
             (row,) = store.rows(
-                "select sum(steps)::bigint as n from step_sums where dimension = ?", [dimension]
+                "select sum(steps)::bigint as n, sum(accepted_tokens)::bigint as accepted"
+                " from acceptance where dimension = ?",
+                [dimension],
             )
-            (steps,) = store.rows("select count(*) as n from steps")
+            (steps,) = store.rows(
+                "select count(*) as n, sum(accepted)::bigint as accepted from steps"
+            )
             assert row == steps, dimension
-
-
-def test_steps_that_do_not_reconcile_are_kept_apart() -> None:
-    run = _run([("a", "x", 1, ["code"] * 3)] * 100)
-    loose = {**run.steps[0], "step": 500, "label": None, "accepted": 3}
-    with Store.in_memory() as store:
-        store.load(replace(run, steps=[*run.steps, loose]))
-        (whole,) = store.rows("from v_acceptance")
-        assert (whole["steps"], whole["acceptance_length"]) == (100, 2.0)
-        (apart,) = store.rows("from step_sums where dimension = 'unaligned'")
-        assert (apart["steps"], apart["accepted"]) == (1, 3)
 
 
 def test_regressions_see_a_fall_and_stay_quiet_on_an_equal_run(db: Path) -> None:
@@ -215,48 +200,56 @@ def test_regressions_see_a_fall_and_stay_quiet_on_an_equal_run(db: Path) -> None
         assert quiet == []
 
 
+def test_regressions_do_not_depend_on_the_order_in_which_runs_are_loaded(db: Path) -> None:
+    """`bad`, a day after `good` and a day before `again`, is loaded last."""
+    runs = {
+        "good": synthetic_run("good", tokens=300),
+        "again": synthetic_run("again", seed=3, tokens=300, day=2, accept=0.6, slow=0.7),
+        "bad": synthetic_run(
+            "bad", seed=2, tokens=300, day=1, verdict="fail", accept=0.6, slow=0.7
+        ),
+    }
+    with Store.open(db) as store:
+        expected = store.rows("from v_regressions")
+    with Store.in_memory() as store:
+        for run in runs.values():
+            store.load(run)
+        assert store.rows("from v_regressions") == expected
+        assert {(r["run"], r["previous_run"]) for r in expected} == {
+            ("bad", "good"),
+            ("again", "bad"),
+        }
+
+
 def test_speedup_is_the_geometric_mean_of_pairs(db: Path) -> None:
     with Store.open(db) as store:
-        pairs = store.rows("select tpot_ratio from v_latency_pairs where run = 'good'")
-        (whole,) = store.rows("from v_speedup where run = 'good' and context_band is null")
-        mean = math.exp(sum(math.log(p["tpot_ratio"]) for p in pairs) / len(pairs))
-        assert whole["turns"] == len(pairs) == 24
-        assert whole["tpot_speedup"] == pytest.approx(mean)
-        assert whole["low"] < mean < whole["high"]
-
-
-def test_the_speedup_per_token_is_that_of_all_time_and_its_interval_covers_sessions() -> None:
-    """Against the jackknife of sessions of the same ratio, on a log scale."""
-    with Store.in_memory() as store:
-        store.load(synthetic_run("r", sessions=12))
-        (whole,) = store.rows("from v_speedup where context_band is null")
-        sums = store.rows(
-            "select session, sum(baseline_tpot_ms * (baseline_tokens - 1)) as a,"
-            " sum(baseline_tokens - 1) as b, sum(candidate_tpot_ms * (candidate_tokens - 1)) as c,"
-            " sum(candidate_tokens - 1) as d from v_latency_pairs group by session"
+        pairs = store.rows(
+            "select context_band, tpot_ratio from v_latency_pairs where run = 'good'"
         )
-    table = np.array([[float(row[name]) for name in "abcd"] for row in sums])
-    found = clustered(lambda s: np.log(s[:, 0] / s[:, 1] * s[:, 3] / s[:, 2]), table, 48)
-    assert whole["token_speedup"] == pytest.approx(math.exp(found.value))
-    assert whole["token_low"] == pytest.approx(math.exp(found.low), rel=0.01)
-    assert whole["token_high"] == pytest.approx(math.exp(found.high), rel=0.01)
-    assert whole["sessions"] == 12
+        rows = store.rows("from v_speedup where run = 'good'")
+    assert [(row["context_band"], row["turns"], row["sessions"]) for row in rows] == [
+        (None, 24, 6),
+        ("0-8k", 12, 6),
+        ("8k-16k", 6, 6),
+        ("16k-32k", 6, 6),
+    ]
+    for row in rows:
+        mine = [p for p in pairs if row["context_band"] in (None, p["context_band"])]
+        mean = math.exp(sum(math.log(p["tpot_ratio"]) for p in mine) / len(mine))
+        assert row["tpot_speedup"] == pytest.approx(mean)
+        assert row["low"] < mean < row["high"]
+        assert row["token_low"] < row["token_speedup"] < row["token_high"]
 
 
 @pytest.mark.parametrize("path", ["baseline", "candidate"])
-def test_a_turn_that_came_in_one_burst_has_no_ratio_and_spoils_no_mean(path: str) -> None:
+def test_a_turn_that_came_in_one_burst_has_no_ratio(path: str) -> None:
     run = synthetic_run("r")
     captures = [dict(c) for c in run.captures]
     next(c for c in captures if c["path"] == path and c["arm"] == "main")["tpot_ms"] = 0.0
     with Store.in_memory() as store:
         store.load(replace(run, captures=captures))
-        (whole,) = store.rows("from v_speedup where context_band is null")
         ratios = [r["tpot_ratio"] for r in store.rows("select tpot_ratio from v_latency_pairs")]
-    assert ratios.count(None) == 1
-    measured = [math.log(ratio) for ratio in ratios if ratio is not None]
-    assert whole["turns"] == len(measured) == 23
-    assert whole["tpot_speedup"] == pytest.approx(math.exp(sum(measured) / len(measured)))
-    assert whole["low"] < whole["tpot_speedup"] < whole["high"]
+    assert (ratios.count(None), len(ratios)) == (1, 24)
 
 
 def test_streams_are_counted_by_how_they_ended() -> None:
@@ -274,11 +267,13 @@ def test_streams_are_counted_by_how_they_ended() -> None:
 
 
 def test_a_profile_counts_steps_as_case_files_do() -> None:
-    """c_i of the profile is accepted_per_pos[i] / accepted_per_pos[i - 1]."""
+    """Of 10 drafts of 3 tokens, 5 accept none, 3 the first, 2 all."""
     steps = [("a", "x", k, ["code"] * 3) for k in [0] * 5 + [1] * 3 + [3] * 2]
     with Store.in_memory() as store:
         store.load(_run(steps))
-        (row,) = store.rows("from v_profile where run = 'r'")
+        whole, row = store.rows("from v_profile where run = 'r'")
     assert (row["boundary"], row["context_bucket"]) == ("code", "0-8k")
+    assert whole == {**row, "boundary": "all"}
     assert (row["num_drafts"], row["num_draft_tokens"], row["num_accepted_tokens"]) == (10, 30, 9)
     assert row["accepted_per_pos"] == [5, 2, 2]
+    assert row["reached_per_pos"] == [10, 5, 2]

@@ -103,7 +103,9 @@ class PaperServer:
             return web.Response(text="\n".join(lines) + "\n")
         lines.append(f"process_start_time_seconds {self.faults.started or id(self)}")
         lines.append(f"vllm:num_requests_running {self.running}")
-        names = ["generation_tokens", "num_preemptions"]
+        lines += ["vllm:num_requests_waiting 0", f"vllm:kv_cache_usage_perc {self.running / 100}"]
+        prompts = ("prompt_tokens", "prefix_cache_queries", "prefix_cache_hits")
+        names = ["generation_tokens", "num_preemptions", *prompts]
         if self.faults.drafts:
             spec = ("num_drafts", "num_draft_tokens", "num_accepted_tokens")
             names += [f"spec_decode_{name}" for name in spec]
@@ -115,6 +117,8 @@ class PaperServer:
 
     def _count(self, stream: Stream, number: int) -> None:
         """What vLLM counts of an answer, whatever the client makes of it."""
+        self.counters["prompt_tokens"] += len(stream.prompt)
+        self.counters["prefix_cache_queries"] += len(stream.prompt)
         self.counters["generation_tokens"] += len(stream.ids) + self.faults.others
         self.counters["num_preemptions"] += self.preempts and number % 2
         self.counters["spec_decode_num_drafts"] += len(stream.drafted)
