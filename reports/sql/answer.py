@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
@@ -16,13 +17,15 @@ from rich.text import Text
 
 from reports.inert import one_line
 from reports.number import number
-from reports.sql.column_widths import fitting
 from reports.sql.sql import Answer
 from traces.output import whole_file
 
 LONGEST_CELL = 100
 GAP = 3
 """Characters that a column takes beside its text."""
+
+NARROWEST = 10
+"""Text of a table is broken into lines of so many characters at least."""
 
 
 def as_object(answer: Answer) -> dict[str, Any]:
@@ -38,23 +41,28 @@ def as_object(answer: Answer) -> dict[str, Any]:
 def as_table(answer: Answer, width: int = 10_000) -> Table:
     """A rich table: numbers right, absent values ``n/a``, recorded text made inert.
 
-    Long text wraps so that the columns fit into `width` characters. Where they do not even so,
-    every row becomes a block of lines, one for each column.
+    Long text wraps so that the columns fit into `width` characters, that of the widest columns
+    first. Where they do not even so, every row becomes a block of lines, one for each column.
     """
     names = [one_line(name) for name in answer.rows.column_names]
     kinds = [field.type for field in answer.rows.schema]
     rows = [list(map(cell, row.values())) for row in as_object(answer)["rows"]]
-    columns = list(zip(names, *rows, strict=True))
-    widths = fitting(columns, [_is_text(kind) for kind in kinds], width - GAP * len(names))
-    if widths is None:
+    columns = zip(names, *rows, strict=True)
+    if sum(map(_least, columns, kinds)) + GAP * len(names) > width:
         return _blocks(names, rows)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name, kind, wide in zip(names, kinds, widths, strict=True):
+    for name, kind in zip(names, kinds, strict=True):
         justify: Literal["left", "right"] = "right" if _is_number(kind) else "left"
-        table.add_column(Text(name), justify=justify, width=wide, overflow="fold")
+        table.add_column(Text(name), justify=justify, no_wrap=not _is_text(kind), overflow="fold")
     for row in rows:
         table.add_row(*map(Text, row))
     return table
+
+
+def _least(column: Sequence[str], kind: pa.DataType) -> int:
+    """Characters that a column of this title and these values cannot do without."""
+    widest = max(map(len, column))
+    return min(widest, NARROWEST) if _is_text(kind) else widest
 
 
 def _is_text(kind: pa.DataType) -> bool:

@@ -9,41 +9,24 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from reports.sql.answer import as_table
-from reports.sql.column_widths import fitting
 from reports.sql.sql import Answer
 
 VALUES = st.text("ab_ ", max_size=60)
 TABLES = st.integers(1, 6).flatmap(
-    lambda rows: st.lists(
-        st.tuples(st.lists(VALUES, min_size=rows + 1, max_size=rows + 1), st.booleans()),
-        min_size=1,
-        max_size=8,
-    )
+    lambda rows: st.lists(st.lists(VALUES, min_size=rows, max_size=rows), min_size=1, max_size=8)
 )
 
 
-@given(TABLES, st.integers(0, 160))
-def test_what_fits_is_inside_the_room_and_fixed_columns_are_whole(
-    table: list[tuple[list[str], bool]], room: int
+@given(TABLES, st.integers(20, 160))
+def test_an_answer_is_never_wider_than_its_terminal_and_loses_nothing(
+    columns: list[list[str]], width: int
 ) -> None:
-    columns, wraps = [column for column, _ in table], [may for _, may in table]
-    widest = [max(map(len, column)) for column in columns]
-    widths = fitting(columns, wraps, room)
-    if sum(widest) <= room and max(map(len, columns[0])) > 0:
-        assert widths == widest
-    if widths is None:
-        return
-    assert sum(widths) <= room
-    for width, wide, may in zip(widths, widest, wraps, strict=True):
-        assert width == wide or (may and width < wide)
-
-
-def test_the_widest_column_gives_way_first() -> None:
-    columns = [["code", "NO_DRAFTS"], ["n", "12"], ["message", "word " * 20]]
-    assert fitting(columns, [True, False, True], 40) == [9, 2, 29]
-    assert fitting(columns, [True, False, True], 36) == [9, 2, 25]
-    # A row of twelve lines is longer than a block of three.
-    assert fitting(columns, [True, False, True], 20) is None
+    table = pa.table({f"c{i}": column for i, column in enumerate(columns)})
+    out = io.StringIO()
+    Console(file=out, width=width).print(as_table(Answer(table), width))
+    assert max(map(len, out.getvalue().splitlines()), default=0) <= width
+    for letter in "ab":
+        assert out.getvalue().count(letter) == sum(v.count(letter) for c in columns for v in c)
 
 
 NAMES = ("code", "severity", "session", "turn", "message", "baseline", "candidate", "n")
