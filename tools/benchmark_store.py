@@ -2,9 +2,9 @@
 
     python tools/benchmark_store.py --positions 50000000 --db /tmp/benchmark.duckdb
 
-Prints the rows inserted per second from ready Arrow, and how many that are where checks, digest and
-sums are made of them too, as a load does (half of the rows are draft positions); bytes per draft
-position (whole file: sums, steps and tokens included), seconds per named query, and the peak of
+Prints the rows inserted per second from ready Arrow, and how many that are where checks and a
+digest are made of them too, as a load does (half of the rows are draft positions); bytes per draft
+position (whole file: steps and tokens included), seconds per named query, and the peak of
 memory. CPU seconds stand beside wall seconds: on a busy machine only they mean something.
 """
 
@@ -30,6 +30,7 @@ from reports.store.store import Store
 SESSIONS, TURNS, STEPS, K = 50, 20, 167, 3
 POSITIONS_PER_RUN = SESSIONS * TURNS * STEPS * K
 LABELS = ENUMS["label_name"]
+Row = dict[str, Any]
 
 
 def made_up_run(number: int) -> RunTables:
@@ -51,9 +52,12 @@ def made_up_run(number: int) -> RunTables:
     vocabulary = [f" w{i}" for i in range(2000)]
     ids = rng.zipf(1.3, len(of_token)) % 2000
     key = _capture_columns(run)
+    profile, places = _profile(run, rng)
     return RunTables(
         **_rows(run, number),
         captures=_captures(rng, key, tokens),
+        acceptance=profile,
+        acceptance_positions=places,
         tokens=pa.table(
             {
                 **key(of_token),
@@ -171,6 +175,32 @@ def _run(run: str, number: int) -> dict[str, Any]:
         "reasons": ["made up"],
         "tool_version": "0",
     }
+
+
+def _profile(run: str, rng: np.random.Generator) -> tuple[list[Row], list[Row]]:
+    """As many slices as a run of all labels and crossings has; their numbers are made up."""
+    slices = [("all", "all"), *(("boundary", label) for label in LABELS)]
+    slices += [("crossing", f"{a}>{b}") for a in LABELS for b in LABELS]
+    slices += [("context", band) for band in ENUMS["context_name"][:4]]
+    slices += [("distance", name) for name in ENUMS["distance_name"]]
+    slices += [("template", f"t{i}") for i in range(4)]
+    slices += [("tool", name) for name in ("bash", "edit", "read")]
+    rows: list[Row] = []
+    places: list[Row] = []
+    for dimension, name in slices:
+        key = {"run": run, "path": "candidate", "arm": "main", "dimension": dimension}
+        key |= {"slice": name}
+        length = 1 + float(rng.random()) * K
+        counts = {"sessions": SESSIONS, "requests": SESSIONS * TURNS, "steps": 10_000}
+        counts |= {"draft_tokens": 30_000, "accepted_tokens": 12_000, "empty_steps": 4_000}
+        limits = {"low": length - 0.1, "high": length + 0.1, "request_mean": length}
+        rows.append({**key, **counts, "acceptance_length": length, **limits, "drift": -0.1})
+        for place in range(K):
+            counts = {"accepted_steps": 5_000, "reached_steps": 8_000, "reached": 8_000}
+            rates = {"acceptance_rate": 0.5, "conditional_acceptance": 0.625}
+            where = {"position": place, "accepted": 5_000, "sessions": SESSIONS}
+            places.append({**key, **where, **counts, **rates})
+    return rows, places
 
 
 def _words(words: Any, codes: Any, missing: Any = None) -> pa.Array:

@@ -32,19 +32,25 @@ and finds the words of this page in the database itself: every table, view and c
 `select column_name, comment from duckdb_columns() where table_name = 'tokens'`).
 
 A run is in the file whole or not at all. Times are UTC. NULL means not measured, never zero.
-Intervals are 95% and clustered by session, for tokens of one session are not independent; below 3
-sessions there is none. `draftgate report RUN --parquet DIR` exports a run; a folder of exported
-runs answers the same questions (`--db DIR`), so runs of many machines meet in one query.
+Intervals are 95% and clustered by session, for tokens of one session are not independent; of one
+session there is none. Intervals, p-values and quantiles are those of the judgement, computed once
+and stored: SQL selects them. An acceptance length or rate of fewer than 30 observations is NULL.
+`draftgate report RUN --parquet DIR` exports a run; a folder of exported runs answers the same
+questions (`--db DIR`), so runs of many machines meet in one query.
 
-Size: 16 bytes per draft position, with its share of steps, tokens and sums (6 of them are its own
-row); 100 runs of 501,000 positions are 0.8 GB. Every question below is answered from them in 0.25 s
+Size: 16 bytes per draft position, with its share of steps and tokens (6 of them are its own row);
+100 runs of 501,000 positions are 0.8 GB. Every question below is answered from ten of them in 0.4 s
 at most, on two cores shared with other work, and loading the last run and asking all of them takes
-0.5 GB of memory. Ready rows go in at 2.5 million per CPU second, at 1.3 million with all that a
-load checks and sums. `python tools/benchmark_store.py --positions 50100000 --db FILE` measures it,
-and `python benchmarks/load.py` the way from the journal (docs/guides/scale.md). Sums per run,
-session, slice and position are kept in `position_sums` and `step_sums`; questions that read raw
+0.4 GB of memory. Ready rows go in at 1.7 million per CPU second, at 1.3 million with all that a
+load checks. `python tools/benchmark_store.py --positions 5010000 --db FILE` measures it, and
+`python benchmarks/load.py` the way from the journal (docs/guides/scale.md). Questions that read raw
 rows (`tokens`, `steps`, `draft_positions`) are quick when they name one run. These three are views:
 their rows are kept with one number for the six columns that name a capture (`capture_keys`).
+
+**By position** there are two rates. `per_position_acceptance_rates` and `acceptance_rate` are
+vLLM's (`spec_decode_per_position_acceptance_rates`): of all drafts, the share that accepted the
+position; they sum to the acceptance length - 1. `conditional_acceptance` is the share of the drafts
+that reached a position, and proposed a token there, which accepted it.
 """
 
 
