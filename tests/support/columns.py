@@ -40,21 +40,13 @@ NOT_ON_PAPER: dict[str, str] = {
 """Columns that no run over paper servers fills, and why."""
 
 NOT_IN_ONE_SOUND_RUN: dict[str, str] = {
-    "arms.perturb": "the run has no arm with other prompts",
-    "bounds.needed": "every bound may be decided",
     "captures.error": "no request fails",
     "captures.unaligned_reason": "every step reconciles",
     "draft_positions.draft_id": "the drafter is no n-gram search",
-    "pairs.not_judged": "every greedy turn is judged",
-    "pairs.recurs": "no turn has a hard divergence to run again",
     "tool_calls.problem": "every call may be sound",
     "turns.skip_reason": "every turn fits",
     "turns.thread": "no session has a sub-agent",
     "turns.tool_choice": "no session names one",
-    "v_divergences.recurs": "no turn has a hard divergence to run again",
 }
-"""Columns that stay empty in a sound run of vLLM on the project's own sessions, and why; tables of
-arms and comparisons that such a run does not have come on top (`OTHER_RUNS`). Paper servers fill
-them."""
-
-OTHER_RUNS = ("regressions", "v_regressions", "template_shifts", "v_template_shift")
+"""Columns about captures that stay empty in a sound run of vLLM on the project's own sessions, and
+why; paper servers fill them."""

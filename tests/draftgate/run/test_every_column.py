@@ -21,6 +21,7 @@ from draftgate.config.file import parse_config
 from draftgate.progress import SilentReporter
 from draftgate.run.gate import run_gate
 from draftgate.run.outcome import GateOutcome
+from reports.store.store import Store
 from tests.support.columns import NOT_ON_PAPER, documented, filled
 from tests.support.paper.gate import LENIENT, STAND_IN, K, paper_config, paper_paths
 from tests.support.paper.server import Faults
@@ -174,3 +175,24 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_documented_column_is_filled_by_some_run(store: Path) -> None:
     assert documented() - filled([store]) == set(NOT_ON_PAPER)
+
+
+def test_a_divergence_recurs_as_its_finding_says(store: Path) -> None:
+    with Store.open(store) as opened:
+        rows = opened.rows(
+            "select d.recurs, d.label, d.crossing, f.message, f.cause, f.boundary, f.token_index,"
+            " d.fork_index from v_divergences d join findings f using (run, session, turn)"
+            " where comparison = 'candidate' and f.code = 'GREEDY_DIVERGENCE'"
+            " and f.arm is null and d.fork_kind = 'hard'"
+        )
+    again = [row for row in rows if row["recurs"] is not None]
+    assert again
+    for row in again:
+        assert f"; {row['recurs']}: " in row["message"]
+        assert row["cause"]
+    assert not [row for row in rows if row["recurs"] is None and "re-runs" in row["message"]]
+    here = [row for row in rows if row["token_index"] == row["fork_index"]]
+    assert here
+    for row in here:
+        assert row["boundary"] == row["label"]
+        assert row["crossing"].endswith(f">{row['label']}")

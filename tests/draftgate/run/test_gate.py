@@ -54,6 +54,17 @@ def test_the_store_holds_the_run(gate: Gate) -> None:
         ]
 
 
+def test_views_show_the_interval_that_the_verdict_rests_on(gate: Gate) -> None:
+    outcome = gate(acceptance_floor=1.1)
+    assert outcome.store is not None
+    with Store.open(outcome.store) as store:
+        (bound,) = store.rows("from bounds where name = 'mean_acceptance_length'")
+        (shown,) = store.rows("from v_acceptance where arm = 'main'")
+    assert bound["state"] == "pass"
+    names = ("acceptance_length", "low", "high")
+    assert tuple(shown[name] for name in names) == (bound["value"], bound["low"], bound["high"])
+
+
 def test_the_baselines_own_forks_are_stored_with_their_regret(gate: Gate) -> None:
     answered: set[str] = set()
 

@@ -16,6 +16,7 @@ from draftgate.run.folder import RunFolder
 from draftgate.run.gate import run_gate
 from draftgate.run.outcome import GateOutcome
 from draftgate.run.paths import open_paths
+from tests.support.columns import NOT_IN_ONE_SOUND_RUN, NOT_ON_PAPER, documented, filled
 from tests.support.paper.gate import rows
 from tests.support.sessions.at_hand import MADE_UP
 from traces.journal.exchange import PATHS
@@ -101,6 +102,15 @@ def test_the_drafter_drafts_and_some_is_accepted(outcome: GateOutcome) -> None:
     assert 1.0 < whole["acceptance_length"] <= 4.0
     rates = whole["per_position_acceptance_rates"]
     assert 1 + sum(rates) == pytest.approx(whole["acceptance_length"])
+
+
+def test_what_vllm_says_fills_every_column_about_captures(outcome: GateOutcome) -> None:
+    """Other columns are filled by faults, arms and earlier runs (`test_every_column`)."""
+    assert outcome.store is not None
+    tables = ("captures", "tokens", "steps", "draft_positions", "tool_calls", "server_samples")
+    tables += ("acceptance", "acceptance_positions", "sessions", "turns")
+    empty = {c for c in documented() - filled([outcome.store]) if c.partition(".")[0] in tables}
+    assert empty <= set(NOT_IN_ONE_SOUND_RUN) | {c for c in NOT_ON_PAPER if "gpu" in c}
 
 
 def test_tool_calls_parse_and_are_known(outcome: GateOutcome) -> None:
