@@ -55,15 +55,18 @@ def gate(
         outcome.codes               # {"ARGS_NOT_JSON": 2}: findings at severity error
         outcome.report              # Path(".draftgate/runs/20261129-150300-7f3a/report.html")
 
-    What is given beside `config` takes the place of its keys. `resume` names an interrupted run.
+    What is given beside `config` takes the place of its keys. `resume` names an interrupted run: an
+    id, a unique beginning of one, or ``last``; what it was begun with need not be given again.
     Raises InvalidRun where the two paths compare nothing (the baseline drafts, both URLs are one
     server), another DraftgateError where the run cannot be carried out; a KeyboardInterrupt says
     what is kept of it.
     """
     from draftgate.config.overrides import overrides
-    from draftgate.config.source import config_of
+    from draftgate.config.source import config_of, output_of
     from draftgate.progress import SilentReporter
+    from draftgate.run.folder import RunFolder
     from draftgate.run.gate import run_gate
+    from draftgate.run.run_file import begun_options
 
     changed = overrides(
         sessions=sessions,
@@ -74,7 +77,11 @@ def gate(
         db=db,
         urls={"baseline": baseline_urls, "candidate": candidate_urls},
     )
-    return run_gate(config_of(config, changed), reporter or SilentReporter(), resume=resume)
+    if resume is not None:
+        changed = begun_options(RunFolder.existing(output_of(config), resume), changed)
+    return run_gate(
+        config_of(config, changed), reporter or SilentReporter(), resume=resume, options=changed
+    )
 
 
 def replay(

@@ -34,19 +34,20 @@ NAMES: Mapping[str, str] = {
 
 
 def growth(samples: Sequence[ServerSample], name: str) -> float | None:
-    """How much a counter grew from the first to the last sample, summed over the servers.
+    """How much a counter grew while samples were taken, summed over the servers and the parts of an
+    interrupted arm; what was asked of them in between is in none.
 
     `None` where a sample lacks it, or it fell: the server was started anew in between.
     """
-    by_url: dict[str, list[float]] = {}
+    taken: dict[tuple[str, float | None], list[float]] = {}
     for sample in samples:
         value = getattr(sample, name)
         if value is None:
             return None
-        by_url.setdefault(sample.url, []).append(value)
-    if not by_url or any(sorted(values) != values for values in by_url.values()):
+        taken.setdefault((sample.url, sample.part), []).append(value)
+    if not taken or any(sorted(values) != values for values in taken.values()):
         return None
-    return sum(values[-1] - values[0] for values in by_url.values())
+    return sum(values[-1] - values[0] for values in taken.values())
 
 
 @dataclass(frozen=True, slots=True)

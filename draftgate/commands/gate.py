@@ -32,7 +32,11 @@ import click
     is_flag=True,
     help="Begin although a server does not show all that is judged; what is not judged is listed.",
 )
-@click.option("--resume", metavar="RUN", help="Go on with an interrupted run of this id.")
+@click.option(
+    "--resume",
+    metavar="RUN",
+    help="Go on with an interrupted run: its id, a unique beginning of it, or last.",
+)
 @click.option("--db", type=click.Path(), help="The DuckDB store.")
 @click.option("--json", "as_json", is_flag=True, help="One machine-readable object on stdout.")
 def command(

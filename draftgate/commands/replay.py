@@ -30,7 +30,11 @@ import click
     is_flag=True,
     help="Begin although a server does not show all that is judged; what is not judged is listed.",
 )
-@click.option("--resume", metavar="RUN", help="Add to the folder of this run id.")
+@click.option(
+    "--resume",
+    metavar="RUN",
+    help="Add to the folder of this run: its id, a unique beginning of it, or last.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One machine-readable object on stdout.")
 def command(
     sessions: tuple[str, ...],

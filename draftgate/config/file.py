@@ -19,8 +19,13 @@ def read_config(path: Path, overrides: Overrides | None = None) -> Config:
     Raises ConfigError, naming the file and each wrong key, for a file that is missing, is not
     TOML, has an unknown key, or has a value out of range.
     """
+    return parse_config(laid_over(read_tables(path), overrides or {}), str(path))
+
+
+def read_tables(path: Path) -> dict[str, Any]:
+    """The tables of the file in `path`, as they stand. Raises ConfigError as `read_config` does."""
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ConfigError(
             f"{path}: no such configuration file", "name one with -c, or write draftgate.toml"
@@ -31,7 +36,6 @@ def read_config(path: Path, overrides: Overrides | None = None) -> Config:
         raise ConfigError(
             f"{path}: cannot be read ({error.strerror})", "name a configuration file with -c"
         ) from None
-    return parse_config(laid_over(data, overrides or {}), str(path))
 
 
 def laid_over(data: Mapping[str, Any], overrides: Overrides) -> dict[str, Any]:

@@ -5,16 +5,28 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-from draftgate.config.config import Config
-from draftgate.config.file import laid_over, parse_config, read_config
+from draftgate.config.config import Config, RunSection
+from draftgate.config.file import laid_over, parse_config, read_config, read_tables
 from draftgate.config.overrides import Overrides
 
+Given = str | PathLike[str] | Mapping[str, Any] | Config
 
-def config_of(
-    given: str | PathLike[str] | Mapping[str, Any] | Config, overrides: Overrides
-) -> Config:
+
+def config_of(given: Given, overrides: Overrides) -> Config:
     """`given` with `overrides` laid over it. Raises ConfigError as `read_config` does."""
     if isinstance(given, (str, PathLike)):
         return read_config(Path(fspath(given)), overrides)
-    tables = given.model_dump(exclude_unset=True) if isinstance(given, Config) else given
-    return parse_config(laid_over(tables, overrides), "configuration")
+    return parse_config(laid_over(_tables(given), overrides), "configuration")
+
+
+def output_of(given: Given) -> Path:
+    """`run.output` of a configuration that may be whole only with the options of a begun run."""
+    section = _tables(given).get("run")
+    output = section.get("output") if isinstance(section, Mapping) else None
+    return Path(output if isinstance(output, str) else RunSection().output)
+
+
+def _tables(given: Given) -> Mapping[str, Any]:
+    if isinstance(given, (str, PathLike)):
+        return read_tables(Path(fspath(given)))
+    return given.model_dump(exclude_unset=True) if isinstance(given, Config) else given

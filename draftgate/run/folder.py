@@ -27,6 +27,9 @@ from traces.journal.frames import FrameReader
 from traces.journal.journal import JournalReader, journal_path
 from traces.output import writing
 
+LAST = "last"
+"""Stands for the run that was begun last."""
+
 OWNER_ONLY = 0o700
 """Permissions of a run's folder: what was recorded may hold secrets."""
 
@@ -49,15 +52,21 @@ class RunFolder:
 
     @classmethod
     def existing(cls, output: Path, run: str) -> "RunFolder":
-        """The folder of run `run`; raises InputError with the ids there are."""
-        folder = cls(output / "runs" / run)
+        """The folder of the run that `run` names: an id, a unique beginning of one, or ``last``.
+
+        Raises InputError with the ids there are.
+        """
         known = sorted(p.name for p in (output / "runs").glob("*") if p.is_dir())
-        if run not in known:  # so that neither `..` nor an empty name leads elsewhere
+        named = known[-1:] if run == LAST else [name for name in known if name == run]
+        named = named or [name for name in known if run and name.startswith(run)]
+        if len(named) != 1:  # neither `..` nor an empty name leads elsewhere
+            what = "several runs begin so" if named else "there is no such run to resume"
+            shown = named if named else known
             raise InputError(
-                f"{folder.root}: there is no such run to resume",
-                f"runs that can be resumed: {', '.join(known[-5:]) or 'none'}",
+                f"{output / 'runs' / run}: {what}",
+                f"runs that can be resumed: {', '.join(shown[-5:]) or 'none'}",
             )
-        return folder
+        return cls(output / "runs" / named[0])
 
     @property
     def run(self) -> str:

@@ -10,7 +10,7 @@ neither path's timing suffers from the other's load.
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -20,9 +20,11 @@ from checks.run.floor import gap_p99
 from checks.run.reruns import MOST_TURNS, stall_bound_of, stalled_turns
 from checks.servers.drafting_state import idle_notes
 from draftgate.config.config import Config
+from draftgate.config.overrides import Overrides
 from draftgate.preflight.servers import ask_paths
 from draftgate.preflight.start import Start, prepare, start_notes
 from draftgate.progress import Reporter
+from draftgate.run.arms import further_arms
 from draftgate.run.collection import Collector
 from draftgate.run.conclusion import conclude
 from draftgate.run.folder import RunFolder, read_evidence, resumable
@@ -33,46 +35,79 @@ from draftgate.run.plan import Fitting
 from draftgate.run.questions import Asked, Questioner, ask_arm, ask_main, scorer_method
 from draftgate.run.run_file import changes_since, write_facts, write_run
 from draftgate.run.stored import stored_outcome
-from draftgate.run.target import Settled, read_drafter_configs, run_facts, settle_noise_tails
+from draftgate.run.target import (
+    Servers,
+    Settled,
+    read_drafter_configs,
+    run_facts,
+    settle_noise_tails,
+)
 from traces.counted import counted
 from traces.journal.arm import Arm
 from traces.journal.exchange import PATHS, Evidence, TurnId
 
 
-def run_gate(config: Config, reporter: Reporter, resume: str | None = None) -> GateOutcome:
+def run_gate(
+    config: Config,
+    reporter: Reporter,
+    resume: str | None = None,
+    options: Overrides | None = None,
+) -> GateOutcome:
     """Replay, judge, store and report one run.
 
     `resume` names an interrupted run: turns its journals already hold are not sent again, and of
-    one that has ended only the report is written again. Raises a DraftgateError where the run
-    cannot be carried out, Interrupted where the user ends it; what was captured until then is kept.
+    one that has ended only the report is written again. `options` are those of `config` that were
+    given beside a file; a resumed run finds them in `run.json`. Raises a DraftgateError where the
+    run cannot be carried out, Interrupted where the user ends it; what was captured until then is
+    kept.
     """
     started = datetime.now(UTC)
+    notes: list[str] = []
     if resume is not None:
-        ended = stored_outcome(config, _folder(config, resume))
+        begun = RunFolder.existing(Path(config.run.output), resume)
+        ended = stored_outcome(config, begun)
         if ended is not None:
             reporter.note(f"run {ended.run} has ended; its report is written again from the store")
             return ended
+        notes = changes_since(begun, config)
     start = prepare(config)
-    folder = _folder(config, resume)
-    notes = changes_since(folder, config)
+    folder = RunFolder.new(Path(config.run.output)) if resume is None else begun
     sessions = counted(len(start.plan.sessions), "session")
     reporter.note(f"run {folder.run}: {sessions}, {counted(start.plan.turns, 'turn')} to replay")
     for note in (*notes, *start_notes(config, start)):
         reporter.note(note)
     with resumable(folder):
-        return _run(config, start, folder, started, notes, reporter)
+        return _run(_Begun(config, start, folder, started, tuple(notes), options or {}), reporter)
 
 
-def _run(
-    config: Config,
-    start: Start,
-    folder: RunFolder,
-    started: datetime,
-    notes: list[str],
-    reporter: Reporter,
-) -> GateOutcome:
-    plan, servers = start.plan, start.servers
-    write_run(folder, config, plan, started, Fitting())
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """What a run was begun with; `notes` say what a resumed one is told otherwise."""
+
+    config: Config
+    start: Start
+    folder: RunFolder
+    started: datetime
+    notes: tuple[str, ...]
+    options: Overrides
+
+    def write(self, fitting: Fitting, noise_tails: str = "") -> None:
+        """Keep it in the run's folder."""
+        write_run(
+            self.folder,
+            self.config,
+            self.start.plan,
+            self.started,
+            fitting,
+            options=self.options,
+            noise_tails=noise_tails,
+        )
+
+
+def _run(begun: _Begun, reporter: Reporter) -> GateOutcome:
+    config, folder, plan = begun.config, begun.folder, begun.start.plan
+    servers = begun.start.servers
+    begun.write(Fitting())
     collector = Collector(config, folder, reporter)
     settled = settle_noise_tails(config, {}) if config.server.model else Settled(config)
     fitting: Fitting | None = None
@@ -87,28 +122,15 @@ def _run(
             late = settle_noise_tails(settled.config, servers)
             config = late.config
             fitting = fitting or Fitting.of(collector.fit(candidate, plan.jobs))
-            write_run(folder, config, plan, started, fitting)
+            begun.write(fitting, config.policy.noise_tails)
             collector.run_path(candidate, plan.jobs, fitting.limits)
         with opener.open("baseline") as baseline:
             servers = ask_paths(config, servers, baseline)
             write_facts(folder, servers)
             collector.run_path(baseline, plan.jobs, fitting.limits)
             facts = replace(
-                run_facts(config, folder.run, servers, collector.arms),
-                drafter=read_drafter_configs(config),
-                reference=start.reference,
-                sessions=plan.facts,
-                limits=fitting.limits,
-                too_long=fitting.too_long,
-                unread=sum(plan.unread.values()),
-                notes=(
-                    *notes,
-                    *start.notes,
-                    *idle_notes(servers, config.run.kind),
-                    *settled.notes,
-                    *of_floor,
-                    *late.notes,
-                ),
+                _facts(begun, config, servers, fitting),
+                notes=(*_notes(begun, servers), *settled.notes, *of_floor, *late.notes),
                 unverified=(*settled.unverified, *late.unverified),
             )
             evidence, asked = _ask(baseline, facts, collector)
@@ -122,12 +144,25 @@ def _run(
     evidence = read_evidence(folder, facts.arms)
     facts = with_evidence(facts, evidence, asked.swaps)
     sessions = sessions_of(evidence, asked.answers, facts)
-    return conclude(sessions, facts, config, folder, (started, datetime.now(UTC)), reporter)
+    return conclude(sessions, facts, config, folder, (begun.started, datetime.now(UTC)), reporter)
 
 
-def _folder(config: Config, resume: str | None) -> RunFolder:
-    output = Path(config.run.output)
-    return RunFolder.new(output) if resume is None else RunFolder.existing(output, resume)
+def _facts(begun: _Begun, config: Config, servers: Servers, fitting: Fitting) -> RunFacts:
+    """What is known of the run beside its captures; `config` has its noise tails settled."""
+    plan = begun.start.plan
+    return replace(
+        run_facts(config, begun.folder.run, servers, further_arms(config)),
+        drafter=read_drafter_configs(config),
+        reference=begun.start.reference,
+        sessions=plan.facts,
+        limits=fitting.limits,
+        too_long=fitting.too_long,
+        unread=sum(plan.unread.values()),
+    )
+
+
+def _notes(begun: _Begun, servers: Servers) -> list[str]:
+    return [*begun.notes, *begun.start.notes, *idle_notes(servers, begun.config.run.kind)]
 
 
 def _ask(baseline: OpenPath, facts: RunFacts, collector: Collector) -> tuple[Evidence, Asked]:

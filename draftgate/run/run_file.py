@@ -20,7 +20,8 @@ from typing import Any, TypeVar
 from msgspec import Struct, ValidationError, convert, to_builtins
 
 from draftgate.config.config import Config
-from draftgate.config.file import parse_config
+from draftgate.config.file import laid_over, parse_config
+from draftgate.config.overrides import Overrides
 from draftgate.run.folder import RunFolder
 from draftgate.run.plan import Fitting, Plan
 from draftgate.version import VERSION
@@ -34,8 +35,16 @@ from traces.redaction.redaction import Redactor
 T = TypeVar("T")
 
 SAME = (
+    "run.kind",
+    "run.sessions",
+    "run.max_sessions",
+    "run.max_turns",
     "run.max_tokens",
+    "run.plain_share",
+    "run.concurrency",
+    "run.arms",
     "run.seed",
+    "arms",
     "server.model",
     "server.served_model_name",
     "server.flags",
@@ -44,14 +53,17 @@ SAME = (
     "candidate.flags",
     "candidate.speculative_config",
 )
-"""Keys that decide what the servers are and what they are sent: one run has one value of each."""
+"""Keys that decide what the servers are, what they are sent, and how much of it side by side: one
+run has one value of each."""
 
 FREE = ("run.output", "run.db", "run.report", "run.timeout_s", "server.start_timeout_s")
 """Keys that change nothing a verdict rests on."""
 
 
 class RunFile(Struct, frozen=True):
-    """`run.json`. `limits` holds the `max_tokens` of every turn that fits the servers."""
+    """`run.json`. `options` are what was given beside the configuration (section -> key -> value),
+    `noise_tails` what ``auto`` came to; `limits` holds the `max_tokens` of every turn that fits the
+    servers."""
 
     run: str
     version: str
@@ -59,6 +71,8 @@ class RunFile(Struct, frozen=True):
     config: dict[str, Any]
     sessions: int
     turns: int
+    options: Overrides = {}
+    noise_tails: str = ""
     limits: list[tuple[str, str, int]] = []
     too_long: list[tuple[str, str, str]] = []
 
@@ -69,8 +83,11 @@ def write_run(
     plan: Plan,
     started: datetime,
     fitting: Fitting,
+    *,
+    options: Overrides | None = None,
+    noise_tails: str = "",
 ) -> None:
-    """Write `run.json`, again where more is known."""
+    """Write `run.json`, again where more is known; `config` is as it was given."""
     file = RunFile(
         run=folder.run,
         version=VERSION,
@@ -78,6 +95,8 @@ def write_run(
         config=_shown(config),
         sessions=len(plan.sessions),
         turns=plan.turns,
+        options=options or {},
+        noise_tails=noise_tails,
         limits=[(*turn, limit) for turn, limit in fitting.limits.items()],
         too_long=[(*turn, reason) for turn, reason in fitting.too_long.items()],
     )
@@ -94,11 +113,19 @@ def begun_config(begun: RunFile) -> Config:
 
     Raises ConfigError where this version of draftgate does not know a key of it.
     """
-    server = {**begun.config.get("server", {}), "env": {}}
+    shown = {**begun.config, "server": {**begun.config.get("server", {}), "env": {}}}
+    if begun.noise_tails:
+        shown["policy"] = {**begun.config.get("policy", {}), "noise_tails": begun.noise_tails}
     try:
-        return parse_config({**begun.config, "server": server}, f"run {begun.run}, run.json")
+        return parse_config(shown, f"run {begun.run}, run.json")
     except ConfigError as error:
         raise ConfigError(str(error), "name a configuration with -c") from None
+
+
+def begun_options(folder: RunFolder, given: Overrides) -> Overrides:
+    """The options a run was begun with, under those `given` now: a resumed run needs none again."""
+    begun = read_run(folder)
+    return given if begun is None else laid_over(begun.options, given)
 
 
 def begun_fitting(begun: RunFile) -> Fitting:
@@ -128,8 +155,10 @@ def changes_since(folder: RunFolder, config: Config) -> list[str]:
     begun = read_run(folder)
     if begun is None:
         return []
+    defaults = dict(_flat(_shown(Config.model_construct())))
     then, now = dict(_flat(begun.config)), dict(_flat(_shown(config)))
-    changed = [key for key in {**then, **now} if then.get(key) != now.get(key)]
+    known = {**{key: value for key, value in defaults.items() if key in now}, **then}
+    changed = [key for key in {**then, **now} if known.get(key) != now.get(key)]
     words = {key: f"{key} was {_word(then, key)}, is {_word(now, key)}" for key in changed}
     other = [words[key] for key in changed if _within(key, SAME)]
     if other:
@@ -162,7 +191,8 @@ def _within(key: str, names: Sequence[str]) -> bool:
 
 
 def _word(values: Mapping[str, Any], key: str) -> str:
-    return json.dumps(values[key], ensure_ascii=True)[:80] if key in values else "not set"
+    value = values.get(key)
+    return "not set" if value is None else json.dumps(value, ensure_ascii=True)[:80]
 
 
 def _write(file: Path, value: Any) -> None:

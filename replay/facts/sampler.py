@@ -74,11 +74,13 @@ class MetricsSampler:
         self._file = file
         self._stack = contextlib.AsyncExitStack()
         self._ending = asyncio.Event()
+        self._part = 0.0
 
     async def __aenter__(self) -> Self:
         self._writer = self._stack.enter_context(FrameWriter(self._file))
         for endpoint in self._endpoints:
             await self._stack.enter_async_context(endpoint)
+        self._part = time.time()
         await self._sample()
         self._task = asyncio.create_task(self._loop())
         return self
@@ -112,6 +114,7 @@ class MetricsSampler:
                 self.missed += 1
                 continue
             sample = server_sample(self.path, self.arm, endpoint.base_url, time.time(), text)
+            sample = dataclasses.replace(sample, part=self._part)
             reading = self._gpu.read() if self._gpu else None
             if reading is not None:
                 sample = dataclasses.replace(

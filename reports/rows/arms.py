@@ -77,4 +77,5 @@ def sample_rows(
     for readings in samples.values():
         for reading in readings:
             row = asdict(reading)
+            del row["part"]
             yield {"run": run, "sampled_at": row.pop("at"), **row}

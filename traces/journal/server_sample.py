@@ -10,7 +10,8 @@ class ServerSample:
     `at` is seconds since the epoch. `running` and `waiting` are requests now, `kv_cache_use` the
     share of KV-cache blocks in use (0 to 1). All others are counters since the server's start:
     tokens, drafts (steps that drafted), accepted draft tokens by position. The GPU's values (0 to 1
-    for utilisation) cover all GPUs of this machine, and are there for launched servers only.
+    for utilisation) cover all GPUs of this machine, and are there for launched servers only. `part`
+    is when this sampling began: a resumed arm is sampled in several parts.
     """
 
     path: str
@@ -31,3 +32,4 @@ class ServerSample:
     accepted_per_position: tuple[float, ...] | None = None
     gpu_memory_bytes: float | None = None
     gpu_utilisation: float | None = None
+    part: float | None = None

@@ -8,6 +8,7 @@ from checks.bounds import Bound
 from checks.greedy.judge import GreedyJudgement, judge_greedy
 from checks.greedy.turn import GreedyTurn
 from checks.policy import Policy
+from checks.run.answered import Load
 from checks.run.arms import arm_bounds, arm_findings, missing_bound
 from checks.servers.server_counters import growth, judge_counters, other_traffic, preempted, sums
 from checks.servers.speed import SpeedEstimate
@@ -182,3 +183,21 @@ def test_other_clients_traffic_is_told() -> None:
     # behind a balancer another server may answer /metrics: fewer tokens say nothing
     fewer = {"generation_tokens": (0.0, 10.0)}
     assert other_traffic("candidate", "main", samples(**fewer), sums(answers(100)), 4) is None
+
+
+def test_own_traffic_between_the_parts_of_an_interrupted_arm_is_not_counted() -> None:
+    """Probes and warm-ups of the resumed run, and turns that were in flight when it ended."""
+    first = [replace(s, part=0.0) for s in samples(generation_tokens=(0.0, 400.0))]
+    second = [replace(s, part=9.0, at=s.at + 9) for s in samples(generation_tokens=(900.0, 1500.0))]
+    assert growth([*first, *second], "generation_tokens") == 1000.0
+    assert growth(samples(generation_tokens=(0.0, 1500.0)), "generation_tokens") == 1500.0
+
+
+def test_only_an_arm_that_was_sampled_in_one_go_is_whole() -> None:
+    load = Load(sums(answers(2)), ((0.5, 0.8), (9.2, 9.9)))
+    parts = [ServerSample("candidate", "main", "u", at, part=part) for at, part in
+             ((0.0, 0.0), (1.0, 0.0), (9.0, 9.0), (10.0, 9.0))]  # fmt: skip
+    assert not load.whole(parts)
+    assert load.whole([replace(sample, part=None) for sample in parts])
+    assert Load(sums(answers(1)), ((0.5, 0.8),)).whole(parts)
+    assert not Load(sums(answers(1)), ((0.5, 0.8),), clean=False).whole(parts)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from draftgate.api import gate
 from draftgate.config.config import Config
 from draftgate.config.file import parse_config
 from draftgate.progress import SilentReporter
@@ -157,6 +158,10 @@ def test_the_same_configuration_goes_on(begun: RunFolder) -> None:
     [
         ({"run": {"max_tokens": 200}}, "run.max_tokens was 100, is 200"),
         ({"run": {"seed": 1}}, "run.seed was 0, is 1"),
+        ({"run": {"concurrency": 8}}, "run.concurrency was 4, is 8"),
+        ({"run": {"sessions": ["t.jsonl"]}}, 'run.sessions was ["s.jsonl"], is ["t.jsonl"]'),
+        ({"run": {"max_turns": 5}}, "run.max_turns was not set, is 5"),
+        ({"run": {"arms": "all"}}, 'run.arms was "listed", is "all"'),
         ({"server": {"model": "n"}}, 'server.model was "m", is "n"'),
         ({"server": {"flags": []}}, "server.flags was"),
         ({"server": {"env": {}}}, "server.env was"),
@@ -181,11 +186,63 @@ def test_another_run_is_not_resumed(
 
 
 def test_what_may_change_is_noted_and_where_results_go_is_free(begun: RunFolder) -> None:
-    changed = config(policy={"rate_margin": 0.01}, run={"db": "other.duckdb", "concurrency": 8})
+    changed = config(policy={"rate_margin": 0.01}, run={"db": "other.duckdb", "scorer": "lockstep"})
     assert changes_since(begun, changed) == [
-        "resumed: run.concurrency was 4, is 8",
+        'resumed: run.scorer was "auto", is "lockstep"',
         "resumed: policy.rate_margin was 0.0001, is 0.01",
     ]
+
+
+def test_a_key_that_a_newer_version_brings_was_not_changed_by_the_user(begun: RunFolder) -> None:
+    plan = json.loads(begun.plan.read_text())
+    del plan["config"]["run"]["kind"], plan["config"]["run"]["allow_missing"]
+    begun.plan.write_text(json.dumps(plan))
+    assert changes_since(begun, config()) == []
+    with pytest.raises(ConfigError, match=r'run\.kind was not set, is "aa"'):
+        changes_since(begun, config(run={"kind": "aa"}))
+
+
+def test_tails_that_the_run_settled_were_not_changed_by_the_user(tmp_path: Path) -> None:
+    with paper_paths() as servers:
+        first = paper_config(tmp_path, servers)
+        folder = RunFolder(run_gate(first, SilentReporter()).folder)
+    assert changes_since(folder, first) == []
+    plan = read_run(folder)
+    assert plan is not None
+    assert (first.policy.noise_tails, begun_config(plan).policy.noise_tails) == ("auto", "light")
+
+
+def test_options_need_not_be_given_again_and_others_are_refused_at_once(tmp_path: Path) -> None:
+    with paper_paths() as servers:
+        tables = paper_config(tmp_path, servers).model_dump(exclude_unset=True)
+        sessions = tables["run"].pop("sessions")
+        urls = {f"{path}_urls": tables[path].pop("urls") for path in ("baseline", "candidate")}
+        servers[1].faults = Faults(drafts=K, die_after=20)
+        with pytest.raises(ServerError):
+            gate(tables, sessions=sessions, concurrency=2, **urls)
+        servers[1].faults = Faults(drafts=K)
+        asked = len(servers[1].salts)
+        with pytest.raises(ConfigError, match=r"run\.max_sessions was not set, is 3"):
+            gate(tables, max_sessions=3, resume="last")
+        with pytest.raises(ConfigError, match=r"run\.concurrency was 2, is 4"):
+            gate(tables, concurrency=4, resume="last")
+        assert len(servers[1].salts) == asked
+        outcome = gate(tables, resume="2")
+    assert outcome.counts["turns_judged"] == 12
+    assert not any("resumed" in note or "for others" in note for note in outcome.notes)
+
+
+def test_a_run_is_resumed_by_its_beginning_or_as_the_last(tmp_path: Path) -> None:
+    for name in ("20261101-100000-aaaa", "20261102-100000-bbbb"):
+        (tmp_path / "runs" / name).mkdir(parents=True)
+    assert RunFolder.existing(tmp_path, "last").run == "20261102-100000-bbbb"
+    assert RunFolder.existing(tmp_path, "20261101").run == "20261101-100000-aaaa"
+    for name in ("", "..", "2027", "runs"):
+        with pytest.raises(InputError, match="no such run to resume"):
+            RunFolder.existing(tmp_path, name)
+    with pytest.raises(InputError, match="several runs begin so") as caught:
+        RunFolder.existing(tmp_path, "202611")
+    assert "20261101-100000-aaaa, 20261102-100000-bbbb" in caught.value.fix
 
 
 def test_a_folder_without_a_plan_is_resumed_as_it_is(tmp_path: Path) -> None:
