@@ -53,21 +53,9 @@ def run_tables(
     name, judged = facts.run, run.judgement
     rows, halves = _exchange_rows(run, facts, redact), _halves(judged.parts.greedy)
     captures = [one.evidence.captures for one in run.sessions]
-    prints = {
-        path: {p for sums in run.sums.ordered for p in sums.prints.get(path, ())} for path in PATHS
-    }
     return RunTables(
         runs=[_run_row(facts, judged, about)],
-        paths=list(
-            path_rows(
-                name,
-                facts.servers,
-                facts.served,
-                facts.speculative_config,
-                facts.drafter.effective,
-                prints,
-            )
-        ),
+        paths=list(_paths(run, facts)),
         path_differences=list(difference_rows(name, judged.parts.setup.comparison)),
         sessions=[
             row
@@ -86,16 +74,7 @@ def run_tables(
         server_samples=list(sample_rows(name, facts.samples)),
         pairs=[row for arm in facts.judged_arms for row in _pairs(name, run, arm)],
         findings=list(finding_rows(name, judged.findings, cases, redact)),
-        metrics=[
-            *speed_rows(name, judged.speed),
-            *(
-                row
-                for band, speed in judged.speed_by_context.items()
-                for row in speed_rows(name, speed, "context", band)
-            ),
-            *(curve_rows(name, judged.curve) if judged.parts.further else ()),
-            *gap_rows(name, rows.captures),
-        ],
+        metrics=[*_speed(name, judged), *gap_rows(name, rows.captures)],
         acceptance=[
             row
             for arm, cells in judged.profiles.items()
@@ -114,6 +93,29 @@ def run_tables(
         bounds=list(bound_rows(name, judged.verdict.bounds)),
         controls=list(control_rows(name, judged.verdict.controls)),
     )
+
+
+def _paths(run: JudgedRun, facts: RunFacts) -> Iterator[dict[str, Any]]:
+    prints = {
+        path: {p for sums in run.sums.ordered for p in sums.prints.get(path, ())} for path in PATHS
+    }
+    return path_rows(
+        facts.run,
+        facts.servers,
+        facts.served,
+        facts.speculative_config,
+        facts.drafter.effective,
+        prints,
+    )
+
+
+def _speed(name: str, judged: RunJudgement) -> Iterator[dict[str, Any]]:
+    """Speed of the main arm, of its context bands, and over concurrency where it was varied."""
+    yield from speed_rows(name, judged.speed)
+    for band, speed in judged.speed_by_context.items():
+        yield from speed_rows(name, speed, "context", band)
+    if judged.parts.further:
+        yield from curve_rows(name, judged.curve)
 
 
 def _halves(greedy: GreedyJudgement) -> dict[str, str]:
