@@ -1,9 +1,9 @@
 """A model on paper: what it answers, and how likely it finds every token, is a fixed function.
 
-Tokens are pieces of text of up to three characters; the id of a piece is its place in a vocabulary
-that grows as pieces are met. A prompt ends with the token `START`; the answer is chosen by a hash
-of the prompt. The law of output position i is peaked at piece i of that answer, whatever was
-emitted before, so a swapped token changes nothing after it.
+Tokens are pieces of text of up to three characters; the id of a piece is a hash of it. A prompt
+ends with the token `START`; the answer is chosen by a hash of the prompt. The distribution at
+output position i is peaked at piece i of that answer, whatever was emitted before, so a swapped
+token changes nothing after it.
 """
 
 import hashlib
@@ -31,24 +31,15 @@ class Vocabulary:
             self.id(piece)
 
     def id(self, piece: str) -> int:
+        """The same in every process, whatever was met before."""
         if piece not in self.ids:
-            number = self.number(piece)
+            digest = hashlib.blake2b(piece.encode(), digest_size=4).digest()
+            number = int.from_bytes(digest) >> 1
             self.ids[piece], self.pieces[number] = number, piece
         return self.ids[piece]
 
-    def number(self, piece: str) -> int:
-        """The id of a piece that was not met before."""
-        return len(self.pieces)
-
     def encode(self, text: str) -> list[int]:
         return [self.id(text[i : i + 3]) for i in range(0, len(text), 3)]
-
-
-class HashedVocabulary(Vocabulary):
-    """The same ids in every process, whatever it has met before."""
-
-    def number(self, piece: str) -> int:
-        return int.from_bytes(hashlib.blake2b(piece.encode(), digest_size=4).digest()) >> 1
 
 
 @dataclass
