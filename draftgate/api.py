@@ -126,9 +126,10 @@ def judge(*journals: File, config: File | None = None) -> "GateOutcome":
     DraftgateError where a file is missing or damaged.
     """
     from draftgate.run.offline import judge_journals
+    from traces.user_paths import expanded, matching
 
-    files = [Path(fspath(journal)) for journal in journals]
-    return judge_journals(files, None if config is None else Path(fspath(config)))
+    files = [path for journal in journals for path in matching(fspath(journal))]
+    return judge_journals(files, None if config is None else Path(expanded(fspath(config))))
 
 
 def check(*files: File) -> "CaseCheck":
@@ -170,8 +171,9 @@ def open_store(path: File = DEFAULT_DB) -> "Store":
     missing, damaged, or written by a newer version.
     """
     from reports.sql.sql import open_sealed
+    from traces.user_paths import expanded
 
-    return open_sealed(Path(fspath(path)))
+    return open_sealed(Path(expanded(fspath(path))))
 
 
 def compare(old: str, new: str = "last", *, db: File = DEFAULT_DB) -> "Comparison":

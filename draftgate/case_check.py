@@ -12,6 +12,7 @@ from checks.findings import ERROR
 from traces.cases.case import Case, read_case
 from traces.counted import counted
 from traces.errors import DraftgateError, InputError
+from traces.user_paths import matching
 
 SUFFIX = ".json"
 
@@ -93,9 +94,10 @@ def check_cases(files: Sequence[Path]) -> CaseCheck:
 
 
 def case_files(names: Sequence[Path]) -> list[Path]:
-    """The files named, and the ``*.json`` of folders. Raises `InputError` for an empty folder."""
+    """The files named, also by globs, and the ``*.json`` of folders. Raises `InputError` for an
+    empty folder."""
     files: list[Path] = []
-    for name in names:
+    for name in (path for given in names for path in matching(given)):
         found = sorted(name.glob(f"*{SUFFIX}")) if name.is_dir() else [name]
         if not found:
             raise InputError(f"{name}: the folder holds no *{SUFFIX}", "name a folder of cases")

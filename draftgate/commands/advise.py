@@ -28,9 +28,9 @@ def command(runs: tuple[str, ...], show_all: bool, as_json: bool, db: Path) -> i
     intervals. Another number of draft tokens is another run.
     """
     from draftgate.advising import advise
-    from reports.store.store import Store
+    from reports.sql.sql import open_sealed
 
-    with Store.open(db) as store:
+    with open_sealed(db) as store:
         found = [advice for run in runs or ("last",) for advice in advise(store, run)]
     if as_json:
         click.echo(json.dumps({"advice": [advice.as_json() for advice in found]}))

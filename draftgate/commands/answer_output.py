@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from draftgate.user_path import UserPath
 from traces.errors import ConfigError
 from traces.output import write_whole
 
@@ -18,7 +19,7 @@ FORMATS = ("table", "csv", "json", "parquet")
 
 db_option = click.option(
     "--db",
-    type=click.Path(path_type=Path),
+    type=UserPath(),
     default=DEFAULT_DB,
     show_default=True,
     help="The DuckDB store, or a folder of exported Parquet.",
@@ -50,7 +51,7 @@ def answer_options(command: Command) -> Command:
         click.option(
             "-o",
             "--output",
-            type=click.Path(path_type=Path, dir_okay=False),
+            type=UserPath(dir_okay=False),
             help="Write to this file instead of standard output.",
         ),
     )

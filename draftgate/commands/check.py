@@ -5,15 +5,17 @@ from pathlib import Path
 
 import click
 
+from draftgate.user_path import UserPath
+
 JOURNAL = ".jsonl.zst"
 
 
 @click.command()
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("files", nargs=-1, required=True, type=UserPath())
 @click.option(
     "-c",
     "--config",
-    type=click.Path(path_type=Path),
+    type=UserPath(),
     help="Configuration whose policy judges journals; default: that of their run.",
 )
 @click.option("-q", "--quiet", is_flag=True, help="Only the summary.")
@@ -25,6 +27,9 @@ def command(files: tuple[Path, ...], config: Path | None, quiet: bool, as_json: 
     with 0 where every scenario passes, 1 where one fails, 2 where a file could not be judged;
     journals end as `gate` does.
     """
+    from traces.user_paths import matching
+
+    files = tuple(path for file in files for path in matching(file))
     if any(file.name.endswith(JOURNAL) for file in files):
         from draftgate.run.offline import judge_journals, torn_tails
 

@@ -21,9 +21,9 @@ def command(old: str, new: str | None, show_all: bool, as_json: bool, db: Path) 
     Ends with 1 where a number got worse beyond noise or an error code is new, else with 0.
     """
     from reports.sql.compare import compare_runs
-    from reports.store.store import Store
+    from reports.sql.sql import open_sealed
 
-    with Store.open(db) as store:
+    with open_sealed(db) as store:
         comparison = compare_runs(store, old, new or "last")
     if new is None and comparison.old == comparison.new:
         raise StoreError(

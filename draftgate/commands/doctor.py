@@ -5,13 +5,15 @@ from pathlib import Path
 
 import click
 
+from draftgate.user_path import UserPath
+
 
 @click.command()
 @click.option(
     "-c",
     "--config",
     "file",
-    type=click.Path(path_type=Path),
+    type=UserPath(),
     help="Configuration to look at; default: draftgate.toml.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One machine-readable object on stdout.")

@@ -4,14 +4,16 @@ from pathlib import Path
 
 import click
 
+from draftgate.user_path import UserPath
+
 
 @click.command()
-@click.argument("sessions", nargs=-1, type=click.Path())
+@click.argument("sessions", nargs=-1, type=UserPath())
 @click.option(
     "-c",
     "--config",
     "file",
-    type=click.Path(path_type=Path),
+    type=UserPath(),
     default="draftgate.toml",
     show_default=True,
     help="Configuration.",
@@ -37,10 +39,10 @@ import click
     metavar="RUN",
     help="Go on with an interrupted run: its id, a unique beginning of it, or last.",
 )
-@click.option("--db", type=click.Path(), help="The DuckDB store.")
+@click.option("--db", type=UserPath(), help="The DuckDB store.")
 @click.option("--json", "as_json", is_flag=True, help="One machine-readable object on stdout.")
 def command(
-    sessions: tuple[str, ...],
+    sessions: tuple[Path, ...],
     file: Path,
     baseline_url: tuple[str, ...],
     candidate_url: tuple[str, ...],
@@ -49,7 +51,7 @@ def command(
     arms: str | None,
     allow_missing: bool,
     resume: str | None,
-    db: str | None,
+    db: Path | None,
     as_json: bool,
 ) -> int:
     """Replay SESSIONS on both paths, judge, store, report.

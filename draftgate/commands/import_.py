@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from draftgate.user_path import UserPath
 from traces.counted import counted
 
 
@@ -18,7 +19,7 @@ from traces.counted import counted
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
+    type=UserPath(),
     help="Session file to write.",
 )
 @click.option("--tag", "tags", multiple=True, metavar="KEY=VALUE", help="Tag for every session.")

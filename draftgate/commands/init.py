@@ -5,13 +5,15 @@ from typing import Any
 
 import click
 
+from draftgate.user_path import UserPath
+
 
 @click.command()
-@click.argument("sessions", nargs=-1, type=click.Path())
+@click.argument("sessions", nargs=-1)
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=UserPath(dir_okay=False),
     default="draftgate.toml",
     show_default=True,
     help="File to write.",

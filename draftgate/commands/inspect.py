@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from draftgate.user_path import UserPath
 from traces.counted import counted
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 @click.argument("files", nargs=-1, required=True)
 @click.option(
     "--tokenizer",
-    type=click.Path(path_type=Path, exists=True),
+    type=UserPath(exists=True),
     help="tokenizer.json of the target, or its model folder; without it tokens are estimated.",
 )
 @click.option("--format", "format_", metavar="NAME", help="Take this format, do not recognise it.")

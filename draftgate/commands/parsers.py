@@ -5,9 +5,11 @@ from pathlib import Path
 
 import click
 
+from draftgate.user_path import UserPath
+
 
 @click.command()
-@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("files", nargs=-1, type=UserPath())
 @click.option("--tool-parser", "tool", help="A tool parser of the installed vLLM.")
 @click.option("--reasoning-parser", "reasoning", help="A reasoning parser of the installed vLLM.")
 @click.option(
@@ -38,12 +40,10 @@ import click
 @click.option(
     "--cases",
     "folder",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=UserPath(file_okay=False),
     help="Write a case file per failing parser into this folder.",
 )
-@click.option(
-    "--matrix", type=click.Path(path_type=Path, dir_okay=False), help="Write the matrix (Markdown)."
-)
+@click.option("--matrix", type=UserPath(dir_okay=False), help="Write the matrix (Markdown).")
 @click.option("--json", "as_json", is_flag=True, help="One machine-readable object on stdout.")
 def command(
     files: tuple[Path, ...],
@@ -71,11 +71,13 @@ def command(
     from draftgate.parsers.check import Settings
     from draftgate.parsers.output import lines_of, write_cases, write_matrix
     from draftgate.parsers.texts import parsers_to_check
+    from traces.user_paths import matching
 
     settings = Settings(draft_tokens + 1, cuts, seed, outputs)
     checked = []
     written: dict[str, Path] = {}
-    for parser in parsers_to_check(files, tool, reasoning, tokenizer, settings):
+    named = [path for file in files for path in matching(file)]
+    for parser in parsers_to_check(named, tool, reasoning, tokenizer, settings):
         checked.append(parser)
         click.echo(f"{parser.status:9} {parser.kind} {parser.name}", err=True)
         if folder is not None:

@@ -5,14 +5,16 @@ from pathlib import Path
 
 import click
 
+from draftgate.user_path import UserPath
+
 
 @click.command()
-@click.argument("sessions", nargs=-1, type=click.Path())
+@click.argument("sessions", nargs=-1, type=UserPath())
 @click.option(
     "-c",
     "--config",
     "file",
-    type=click.Path(path_type=Path),
+    type=UserPath(),
     default="draftgate.toml",
     show_default=True,
     help="Configuration.",
@@ -37,7 +39,7 @@ import click
 )
 @click.option("--json", "as_json", is_flag=True, help="One machine-readable object on stdout.")
 def command(
-    sessions: tuple[str, ...],
+    sessions: tuple[Path, ...],
     file: Path,
     path: str,
     url: tuple[str, ...],

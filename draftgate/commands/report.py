@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 import click
 
 from draftgate.commands.answer_output import db_option, write_text
+from draftgate.user_path import UserPath
 
 if TYPE_CHECKING:
     from reports.store.summary import Summary
 
-_FILE = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
+_FILE = UserPath(dir_okay=False, allow_dash=True)
 
 
 @click.command()
@@ -19,9 +20,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 @click.option("--junit", type=_FILE, help="Write JUnit XML here (`-`: standard output).")
 @click.option("--markdown", type=_FILE, help="Write a pull-request comment here (`-` as above).")
 @click.option("--github", is_flag=True, help="Print GitHub annotations.")
-@click.option(
-    "--parquet", type=click.Path(path_type=Path), help="Export all rows below this folder."
-)
+@click.option("--parquet", type=UserPath(), help="Export all rows below this folder.")
 @click.option("--turn", metavar="SESSION/TURN", help="The one diverging turn the HTML page shows.")
 @click.option("--json", "as_json", is_flag=True, help="The whole report as one JSON object.")
 @db_option
@@ -40,10 +39,10 @@ def command(
 
     Without an option the summary is shown on the terminal. Ends with 0 whatever the verdict is.
     """
-    from reports.store.store import Store
+    from reports.sql.sql import open_sealed
     from reports.store.summary import read_summary
 
-    with Store.open(db) as store:
+    with open_sealed(db) as store:
         summary = read_summary(store, run)
         if html:
             from reports.formats.html import render_html

@@ -22,17 +22,18 @@ A path is launched from `[server]` unless it names `urls`; then it is attached.
 """
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from checks.config_table import ConfigTable
 from checks.policy import Policy
 from draftgate.config.json_fit import unfit_for_json
 from replay.sending.url import server_root
-from traces.errors import ConfigError
+from traces.errors import ConfigError, InputError
 from traces.journal.arm import is_own_name
 from traces.session.perturbation import PERTURBATIONS
+from traces.user_paths import expanded
 
 A_WEEK_S = 7 * 24 * 3600.0
 
@@ -43,6 +44,17 @@ class Mendable(ValueError):
     def __init__(self, problem: str, fix: str) -> None:
         super().__init__(problem)
         self.fix = fix
+
+
+def _put_in(path: str) -> str:
+    try:
+        return expanded(path)
+    except InputError as error:
+        raise Mendable(str(error), error.fix) from None
+
+
+UserPath = Annotated[str, AfterValidator(_put_in)]
+"""A path in which ``~`` and environment variables are put in, as a shell does."""
 
 
 class ArmSection(ConfigTable):
@@ -121,12 +133,16 @@ class RunSection(ConfigTable):
         description="`gate` holds a candidate against its baseline; `aa` compares equal paths with "
         "each other (A/A), one server with itself too: its verdict says nothing of a candidate",
     )
-    sessions: tuple[str, ...] = Field(
+    sessions: tuple[UserPath, ...] = Field(
         (), description="files, folders or globs of recorded sessions"
     )
-    output: str = Field(".draftgate", description="folder for journals, server logs and case files")
-    db: str = Field("draftgate.duckdb", description="the DuckDB store")
-    report: str = Field("", description="HTML report; default is report.html in the run's folder")
+    output: UserPath = Field(
+        ".draftgate", description="folder for journals, server logs and case files"
+    )
+    db: UserPath = Field("draftgate.duckdb", description="the DuckDB store")
+    report: UserPath = Field(
+        "", description="HTML report; default is report.html in the run's folder"
+    )
     concurrency: int = Field(
         4, ge=1, le=10_000, description="sessions replayed side by side, on each path"
     )
@@ -170,7 +186,7 @@ class RunSection(ConfigTable):
         description="reasoning parser of the servers, for split invariance; default is the "
         "`--reasoning-parser` of the launched servers",
     )
-    tokenizer: str = Field(
+    tokenizer: UserPath = Field(
         "",
         description="folder or name of the servers' tokenizer, for split invariance; default is "
         "`server.model`",
@@ -186,11 +202,15 @@ class RunSection(ConfigTable):
 class ServerSection(ConfigTable):
     """`[server]`: the vLLM server both launched paths share."""
 
-    model: str = Field("", description="model folder or name; empty where both paths are attached")
+    model: UserPath = Field(
+        "", description="model folder or name; empty where both paths are attached"
+    )
     served_model_name: str = Field("", description="the name requests use; default is the model")
     flags: tuple[str, ...] = Field((), description="vLLM flags of both paths")
     env: dict[str, str] = Field(default_factory=dict, description="environment of both paths")
-    python: str = Field("", description="Python that runs vLLM; default is the one running now")
+    python: UserPath = Field(
+        "", description="Python that runs vLLM; default is the one running now"
+    )
     start_timeout_s: float = Field(
         600, gt=0, le=A_WEEK_S, description="longest wait for a server to be healthy"
     )
@@ -229,7 +249,8 @@ class CandidateSection(PathSection):
                 f"{unfit}, which JSON, and so vLLM's --speculative-config, cannot hold",
                 "write a finite number, a text, true or false, a list or a table there",
             )
-        return table
+        model = table.get("model")
+        return {**table, "model": _put_in(model)} if isinstance(model, str) else table
 
 
 class ReferenceSection(ConfigTable):

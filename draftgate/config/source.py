@@ -8,6 +8,7 @@ from typing import Any
 from draftgate.config.config import Config, RunSection
 from draftgate.config.file import laid_over, parse_config, read_config, read_tables
 from draftgate.config.overrides import Overrides
+from traces.user_paths import expanded
 
 Given = str | PathLike[str] | Mapping[str, Any] | Config
 
@@ -15,7 +16,7 @@ Given = str | PathLike[str] | Mapping[str, Any] | Config
 def config_of(given: Given, overrides: Overrides) -> Config:
     """`given` with `overrides` laid over it. Raises ConfigError as `read_config` does."""
     if isinstance(given, (str, PathLike)):
-        return read_config(Path(fspath(given)), overrides)
+        return read_config(Path(expanded(fspath(given))), overrides)
     return parse_config(laid_over(_tables(given), overrides), "configuration")
 
 
@@ -28,5 +29,5 @@ def output_of(given: Given) -> Path:
 
 def _tables(given: Given) -> Mapping[str, Any]:
     if isinstance(given, (str, PathLike)):
-        return read_tables(Path(fspath(given)))
+        return read_tables(Path(expanded(fspath(given))))
     return given.model_dump(exclude_unset=True) if isinstance(given, Config) else given

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from draftgate.pytest_plugin.settings import MARKER, OPTIONS, add_options
+from draftgate.pytest_plugin.settings import (
+    MARKER,
+    OPTIONS,
+    add_options,
+    is_strict,
+    refuse_unknown_keys,
+)
 from draftgate.pytest_plugin.status import REASON, STATUS
 
 if TYPE_CHECKING:
@@ -31,6 +37,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    refuse_unknown_keys(config)
     names = ", ".join(option.name for option in OPTIONS)
     text = f"{MARKER}({names}): what this test uses, in place of the ini keys draftgate_…"
     config.addinivalue_line("markers", text)
@@ -146,7 +153,7 @@ def _suite(config: pytest.Config) -> "Suite":
             raise pytest.Collector.CollectError(text)
         from draftgate.pytest_plugin.suite import Suite
 
-        config.stash[SUITE] = Suite()
+        config.stash[SUITE] = Suite(is_strict(config))
     return config.stash[SUITE]
 
 

@@ -10,6 +10,7 @@ stand: the folder pytest was called in, that of the test file, that of the ini f
 """
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,10 @@ from typing import Any, Literal, get_args
 import pytest
 
 MARKER = "draftgate"
+STRICT = "draftgate_strict"
+KEY = re.compile(rf"^({MARKER}_\w+)\s*=", re.MULTILINE)
+"""One of our keys in an ini or TOML file."""
+
 Inconclusives = Literal["fail", "warn", "skip"]
 
 
@@ -72,6 +77,9 @@ class Settings:
 def add_options(parser: pytest.Parser) -> None:
     """Declare every option and key."""
     group = parser.getgroup("draftgate", "draftgate: recorded agent turns on both paths")
+    strict = "a test that nothing is named for is an error; without it such tests are skipped"
+    group.addoption("--draftgate-strict", dest=STRICT, action="store_true", help=strict)
+    parser.addini(STRICT, strict, type="bool", default=False)
     for option in OPTIONS:
         group.addoption(
             option.flag,
@@ -83,6 +91,25 @@ def add_options(parser: pytest.Parser) -> None:
         )
         kind: Literal["linelist", "string"] = "linelist" if option.many else "string"
         parser.addini(option.key, option.help, type=kind, default=[] if option.many else "")
+
+
+def is_strict(config: pytest.Config) -> bool:
+    """Whether a test that nothing is named for is an error."""
+    return bool(config.getoption(STRICT) or config.getini(STRICT))
+
+
+def refuse_unknown_keys(config: pytest.Config) -> None:
+    """Raise UsageError for a key of the ini file that begins as ours do and is none: pytest itself
+    only warns, and the tests it was meant for would be skipped."""
+    known = [STRICT, *(option.key for option in OPTIONS)]
+    text = config.inipath.read_text(encoding="utf-8") if config.inipath else ""
+    said = (one.partition("=")[0] for one in config.getoption("override_ini") or ())
+    given = (*KEY.findall(text), *(key for key in said if key.startswith(f"{MARKER}_")))
+    for key in given:
+        if key not in known:
+            near = difflib.get_close_matches(key, known, 1)
+            fix = f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}"
+            raise pytest.UsageError(f"unknown key {key}\nfix: {fix}")
 
 
 def settings_of_item(item: pytest.Item) -> Settings:
@@ -144,7 +171,9 @@ def _value(option: Option, given: Any, base: Path) -> Any:
 
 
 def _path(given: Any, base: Path) -> str:
-    return str(base / Path(given).expanduser())
+    from traces.user_paths import expanded  # as below
+
+    return str(base / expanded(str(given)))
 
 
 def _wrong(message: str, fix: str) -> Exception:

@@ -15,6 +15,7 @@ from draftgate.testing.answer import Answer
 from draftgate.testing.recorded_turn import RecordedTurn
 from traces.errors import InputError
 from traces.journal.exchange import Evidence, Exchange, turn_order
+from traces.user_paths import matching
 
 if TYPE_CHECKING:
     from draftgate.run.outcome import GateOutcome
@@ -30,8 +31,7 @@ class StoredJournals:
     def files(self) -> list[Path]:
         """The journals named, and those of the folders named."""
         found: list[Path] = []
-        for given in self.settings.journals:
-            path = Path(given)
+        for path in (one for given in self.settings.journals for one in matching(given)):
             found += RunFolder(path).journals() if path.is_dir() else [path]
         if not found:
             named = ", ".join(self.settings.journals)

@@ -1,6 +1,7 @@
 """What the tests of one process share: each source is opened once, each turn answered once."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ from draftgate.pytest_plugin.capturing import Capturing
 from draftgate.pytest_plugin.cases import scenarios
 from draftgate.pytest_plugin.ending import told, told_or_skipped
 from draftgate.pytest_plugin.settings import Settings, settings_of_item
-from draftgate.pytest_plugin.source import Source, Unavailable
+from draftgate.pytest_plugin.source import Source, Strict, Unavailable, nothing_is_wrong
 from draftgate.pytest_plugin.sources import source_of
 from draftgate.testing.both_paths import BothPaths
 from draftgate.testing.recorded_turn import RecordedTurn
@@ -25,7 +26,8 @@ NO_CASES = "no case files are named: --draftgate-cases, docs/pytest.md"
 class Suite:
     """Made when the first test asks for something of draftgate's, so that others never pay."""
 
-    def __init__(self) -> None:
+    def __init__(self, strict: bool = False) -> None:
+        self._strict = strict
         self._sources: dict[Settings, Source] = {}
         self._turns: dict[Settings, Sequence[RecordedTurn]] = {}
         self._both: dict[tuple[Settings, str, str], BothPaths] = {}
@@ -33,12 +35,14 @@ class Suite:
     def parameters(self, name: str, function: pytest.Item) -> list[Any]:
         """What the tests of a function are made of: turns (``recorded_turn``) or scenarios.
 
-        Where nothing is named there is one parameter, which is skipped and says so. What is named
-        and cannot be read is an error of the collection.
+        Where nothing is named there is one parameter, which is skipped and says so, or under
+        --draftgate-strict an error of the collection, as what is named and cannot be read is.
         """
         try:
             settings = settings_of_item(function)
-            found = self._named_turns(settings) if name == "recorded_turn" else _cases(settings)
+            found = (
+                self._named_turns(settings) if name == "recorded_turn" else self._cases(settings)
+            )
             return [pytest.param(value, id=name) for name, value in found]
         except Unavailable as reason:
             return [pytest.param(None, id="none", marks=pytest.mark.skip(reason=str(reason)))]
@@ -75,11 +79,12 @@ class Suite:
 
     def _source(self, settings: Settings) -> Source:
         if settings not in self._sources:
-            self._sources[settings] = source_of(settings)
+            source = source_of(settings)
+            self._sources[settings] = Strict(source) if self._strict else source
         return self._sources[settings]
 
-
-def _cases(settings: Settings) -> Sequence[tuple[str, Any]]:
-    if not settings.cases:
-        raise Unavailable(NO_CASES)
-    return scenarios(settings.cases)
+    def _cases(self, settings: Settings) -> Sequence[tuple[str, Any]]:
+        with nothing_is_wrong() if self._strict else nullcontext():
+            if not settings.cases:
+                raise Unavailable(NO_CASES)
+            return scenarios(settings.cases)

@@ -21,14 +21,14 @@ def connect(
 
     Raises `StoreError` for a missing, foreign, corrupt, newer or locked file.
     """
+    if not path.parent.is_dir():
+        fix = "name another with --db" if read_only else "make it, or name another file"
+        raise StoreError(f"{path.parent}: there is no such folder", fix)
     if read_only and not path.exists():
-        raise StoreError(
-            f"{path}: there is no store", "run `draftgate gate` first, or name another with --db"
-        )
+        what = "there is no store" if path.suffix else "there is no such folder, and no store"
+        raise StoreError(f"{path}: {what}", "run `draftgate gate` first, or name another with --db")
     if path.is_dir():
         raise StoreError(f"{path}: is a folder, not a store", "name the .duckdb file with --db")
-    if not path.parent.is_dir():
-        raise StoreError(f"{path.parent}: there is no such folder", "make it, or name another file")
     deadline = time.monotonic() + wait_s
     while True:
         try:

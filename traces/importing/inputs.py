@@ -1,7 +1,6 @@
 """The files that a user's paths name: files, folders, globs, standard input."""
 
 import atexit
-import glob
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -10,6 +9,7 @@ from pathlib import Path
 
 from traces.errors import InputError
 from traces.readers.files.session_tree import SessionTrees
+from traces.user_paths import matching
 
 STDIN = "-"
 COPY_BYTES = 1 << 20
@@ -48,22 +48,18 @@ def _printable(name: str) -> str:
 
 
 def _files(given: str) -> list[Path]:
-    path = Path(given)
-    if path.is_file():
-        return [path]
+    named = matching(given)
+    found = [file for path in named for file in ([path] if path.is_file() else _inside(path))]
+    if found:
+        return found
+    path = named[0]
     if path.is_dir():
-        if inside := _inside(path):
-            return inside
         raise InputError(f"{given}: the folder holds no file", "name one that holds sessions")
     if path.exists():
         raise InputError(
             f"{given}: is neither a file nor a folder", "name files, folders, or globs; - is stdin"
         )
-    matches = [Path(match) for match in sorted(glob.glob(given, recursive=True))]
-    found = [file for match in matches for file in ([match] if match.is_file() else _inside(match))]
-    if not found:
-        raise InputError(f"{given}: no such file or folder", "name files, folders, or globs")
-    return found
+    raise InputError(f"{given}: no such file or folder", "name files, folders, or globs")
 
 
 def _inside(folder: Path) -> list[Path]:

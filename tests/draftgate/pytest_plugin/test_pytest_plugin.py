@@ -81,6 +81,51 @@ def test_without_evidence_tests_are_skipped_and_say_why(suite: pytest.Pytester) 
     result.stdout.fnmatch_lines(["*no journals, endpoints or configuration are named*"])
 
 
+@pytest.mark.parametrize("said", ["--draftgate-strict", "--override-ini=draftgate_strict=true"])
+def test_strictly_nothing_configured_is_an_error(suite: pytest.Pytester, said: str) -> None:
+    result = suite.runpytest(said)
+    assert result.ret != pytest.ExitCode.OK
+    result.stdout.fnmatch_lines(["*no journals, endpoints or configuration are named*", "*fix: *"])
+
+
+def test_strictly_a_verdict_and_a_case_that_are_not_named_are_errors(
+    pytester: pytest.Pytester,
+) -> None:
+    pytester.makepyfile(
+        test_verdict="def test_verdict(draftgate_run): pass",
+        test_case="def test_case(case_scenario): pass",
+    )
+    pytester.runpytest().assert_outcomes(skipped=2)
+    result = pytester.runpytest("--draftgate-strict", "--continue-on-collection-errors")
+    result.assert_outcomes(errors=2)
+    result.stdout.fnmatch_lines(["*no case files are named*"])
+
+
+@pytest.mark.parametrize(
+    "said", ["--draftgate-journal=run", "--override-ini=draftgate_journal=run", "draftgate_journal"]
+)
+def test_a_mistyped_option_does_not_stay_green(suite: pytest.Pytester, said: str) -> None:
+    if said.startswith("-"):
+        result = suite.runpytest(said)
+    else:
+        suite.makeini(f"[pytest]\n{said} = run")
+        result = suite.runpytest()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    if "draftgate_" in said:
+        result.stderr.fnmatch_lines(
+            ["*unknown key draftgate_journal*", "*did you mean draftgate_journals?*"]
+        )
+
+
+def test_paths_of_the_command_line_may_be_globs_and_lie_below_home(
+    suite: pytest.Pytester, runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(runs))
+    for said in ("~/sou*", "$HOME/sound", "${HOME}/sound/*-main-0.jsonl.zst"):
+        result = suite.runpytest("-k", "s0-t0000 and stream", f"--draftgate-journals={said}")
+        result.assert_outcomes(passed=1, deselected=17)
+
+
 def test_sound_journals_pass_without_a_server(suite: pytest.Pytester, runs: Path) -> None:
     result = suite.runpytest("-v", f"--draftgate-journals={runs / 'sound'}")
     result.assert_outcomes(passed=18)
