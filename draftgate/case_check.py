@@ -6,7 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from checks.cases.judge import ScenarioJudgement, SplitJudge, judge_case, unknown_codes
+from checks.cases.judge import (
+    NO_VLLM,
+    ScenarioJudgement,
+    SplitJudge,
+    judge_case,
+    unknown_codes,
+)
 from checks.excerpt import printable
 from checks.findings import ERROR
 from traces.cases.case import Case, read_case
@@ -40,6 +46,9 @@ class CheckedCase:
                 mark = "" if finding.severity == ERROR else f" [{finding.severity}]"
                 too = " (the baseline shows it too)" if finding.baseline_too else ""
                 yield printable(f"        {finding.code}{mark}: {finding.message}{too}")
+            for missing in scenario.judgement.not_judged:
+                if missing.reason == NO_VLLM:
+                    yield f"        {missing.code}: not judged: {missing.reason}"
             if scenario.as_expected is False:
                 yield printable(f"        the file expects: {_expected(scenario)}")
 
@@ -52,10 +61,22 @@ class CaseCheck:
     errors: tuple[DraftgateError, ...]
 
     @property
+    def unjudged(self) -> int:
+        """Scenarios with cuts that nothing judged, because vLLM is not installed."""
+        return sum(
+            any(one.reason == NO_VLLM for one in scenario.judgement.not_judged)
+            for case in self.cases
+            for scenario in case.scenarios
+        )
+
+    @property
     def exit_code(self) -> int:
-        """2 where a file could not be judged, 1 where a scenario fails, else 0."""
+        """2 where a file could not be judged, 1 where a scenario fails, 3 where vLLM was missing to
+        judge one, else 0."""
         failed = any(s.judgement.codes for case in self.cases for s in case.scenarios)
-        return 2 if self.errors else int(failed)
+        if self.errors or failed:
+            return 2 if self.errors else 1
+        return 3 if self.unjudged else 0
 
     def as_json(self) -> dict[str, Any]:
         """``{"cases": […]}``, and ``errors`` where a file could not be judged."""
@@ -67,10 +88,13 @@ class CaseCheck:
     def summary(self) -> str:
         """One line of counts."""
         verdicts = [s.judgement.verdict for case in self.cases for s in case.scenarios]
-        return (
+        text = (
             f"{counted(len(self.cases), 'case')}, {counted(len(verdicts), 'scenario')}: "
             f"{verdicts.count('fail')} fail, {verdicts.count('pass')} pass"
         )
+        if not self.unjudged:
+            return text
+        return f"{text}; the cuts of {counted(self.unjudged, 'scenario')} not judged without vLLM"
 
 
 def check_cases(files: Sequence[Path]) -> CaseCheck:

@@ -31,6 +31,9 @@ from traces.wire.response import Token, TopLogprob
 SplitJudge = Callable[[CaseScenario], list[Finding | NotJudged]]
 """Runs vLLM's own parsers over a scenario's cuts (`checks.vllm.parsers`)."""
 
+NO_VLLM = "vLLM, whose parsers are needed, is not importable"
+"""Why cuts are not judged on a machine without vLLM."""
+
 
 @dataclass(frozen=True, slots=True)
 class ScenarioJudgement:
@@ -99,7 +102,7 @@ def _split(scenario: CaseScenario, judge: SplitJudge | None) -> list[Finding | N
     if not (context.tool_parser or context.reasoning_parser) or not context.tokenizer:
         return [NotJudged(f.SPLIT_VARIANT, "a parser and a tokenizer must be named")]
     if judge is None:
-        return [NotJudged(f.SPLIT_VARIANT, "vLLM, whose parsers are needed, is not importable")]
+        return [NotJudged(f.SPLIT_VARIANT, NO_VLLM)]
     return judge(scenario)
 
 

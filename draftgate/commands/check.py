@@ -19,13 +19,24 @@ JOURNAL = ".jsonl.zst"
     help="Configuration whose policy judges journals; default: that of their run.",
 )
 @click.option("-q", "--quiet", is_flag=True, help="Only the summary.")
+@click.option(
+    "--allow-missing",
+    is_flag=True,
+    help="End with 0 although cuts were not judged because vLLM is not installed.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One machine-readable object on stdout.")
-def command(files: tuple[Path, ...], config: Path | None, quiet: bool, as_json: bool) -> int:
+def command(
+    files: tuple[Path, ...],
+    config: Path | None,
+    quiet: bool,
+    allow_missing: bool,
+    as_json: bool,
+) -> int:
     """Judge case files offline, or a pair of journals.
 
     FILES are case files, folders of them, or two journals (*.jsonl.zst), one of each path. Ends
-    with 0 where every scenario passes, 1 where one fails, 2 where a file could not be judged;
-    journals end as `gate` does.
+    with 0 where every scenario passes, 1 where one fails, 2 where a file could not be judged, 3
+    where cuts need vLLM's parsers and it is not installed; journals end as `gate` does.
     """
     from traces.user_paths import matching
 
@@ -57,4 +68,4 @@ def command(files: tuple[Path, ...], config: Path | None, quiet: bool, as_json: 
     for error in check.errors:
         click.echo(f"error: {error}", err=True)
         click.echo(f"fix: {error.fix}", err=True)
-    return check.exit_code
+    return 0 if allow_missing and check.exit_code == 3 else check.exit_code

@@ -29,6 +29,11 @@ from traces.journal.frames import FrameReader
 from traces.journal.path_facts import PathFacts
 from traces.journal.score import Score
 
+NO_POLICY = (
+    "no run.json of their run lies beside the journals, so the policy of that run is missing: the "
+    "default policy judges; name a configuration with -c, or put run.json back"
+)
+
 
 def judge_journals(files: Sequence[Path], config_file: Path | None) -> GateOutcome:
     """Judge the captures in `files`, and the other journals and scores that lie beside them.
@@ -51,7 +56,11 @@ def judge_journals(files: Sequence[Path], config_file: Path | None) -> GateOutco
         store=None,
         report=None,
         folder=folder.root,
-        notes=(*judged.notes, *lone_arm_notes(evidence, {arm.name for arm in facts.arms})),
+        notes=(
+            *([] if config_file or begun else [NO_POLICY]),
+            *judged.notes,
+            *lone_arm_notes(evidence, {arm.name for arm in facts.arms}),
+        ),
     )
 
 

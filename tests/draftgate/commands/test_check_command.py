@@ -114,3 +114,29 @@ def test_the_project_s_own_cases_end_with_one() -> None:
     for case in json.loads(done.stdout)["cases"]:
         for scenario in case["scenarios"]:
             assert scenario["codes"] == scenario["expected"], case["file"]
+
+
+CUT: dict[str, Any] = GOOD | {
+    "context": {"tool_parser": "hermes", "tokenizer": "somewhere", "cuts": [[1]]},
+}
+
+
+@pytest.fixture
+def no_vllm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a machine without it."""
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+
+
+@pytest.mark.usefixtures("no_vllm")
+def test_cuts_that_need_vllm_are_not_judged_without_it_and_that_is_no_pass(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = str(write(tmp_path, "a.json", CUT, GOOD))
+    assert run(["check", file]) == 3
+    out = capsys.readouterr().out
+    assert "SPLIT_VARIANT: not judged: vLLM, whose parsers are needed, is not importable" in out
+    assert "2 pass; the cuts of 1 scenario not judged without vLLM" in out
+    assert run(["check", file, "--allow-missing"]) == 0
+    bad = str(write(tmp_path, "bad.json", CUT, BAD))
+    assert run(["check", bad]) == run(["check", bad, "--allow-missing"]) == 1
+    assert run(["check", str(write(tmp_path, "plain.json", GOOD))]) == 0

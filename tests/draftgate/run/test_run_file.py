@@ -90,6 +90,21 @@ def test_journals_are_judged_by_the_policy_of_their_run(tmp_path: Path) -> None:
     assert named["mean_acceptance_length"].margin == 1.1
 
 
+def test_journals_without_their_run_json_say_that_its_policy_is_missing(tmp_path: Path) -> None:
+    folder = gated(tmp_path, Faults(drafts=K))
+    assert not any("policy" in note for note in judge_journals(journals(folder), None).notes)
+    moved = tmp_path / "moved"
+    moved.mkdir()
+    for journal in journals(folder):
+        journal.rename(moved / journal.name)
+    files = list(moved.iterdir())
+    (note, *_) = judge_journals(files, None).notes
+    assert note.startswith("no run.json of their run lies beside the journals")
+    own = tmp_path / "own.toml"
+    own.write_text('[baseline]\nurls = ["http://b"]\n[candidate]\nurls = ["http://c"]\n')
+    assert not any("policy" in note for note in judge_journals(files, own).notes)
+
+
 def test_the_run_s_own_configuration_is_readable_whatever_was_left_out() -> None:
     begun = RunFile("r", "0", "2026-01-01", _shown(config()), 1, 1)
     assert begun_config(begun).server.env == {}
