@@ -31,7 +31,7 @@ from draftgate.run.folder import RunFolder, read_evidence, resumable
 from draftgate.run.outcome import GateOutcome
 from draftgate.run.own_servers import measure_verify_floor, run_small_kv, wants_verify_floor
 from draftgate.run.paths import OpenPath, open_paths
-from draftgate.run.plan import Fitting
+from draftgate.run.plan import Fitting, left_out
 from draftgate.run.questions import Asked, Questioner, ask_arm, ask_main, scorer_method
 from draftgate.run.run_file import changes_since, write_facts, write_run
 from draftgate.run.stored import stored_outcome
@@ -123,6 +123,8 @@ def _run(begun: _Begun, reporter: Reporter) -> GateOutcome:
             config = late.config
             fitting = fitting or Fitting.of(collector.fit(candidate, plan.jobs))
             begun.write(fitting, config.policy.noise_tails)
+            if fitting.too_long:
+                reporter.note(left_out(fitting))
             collector.run_path(candidate, plan.jobs, fitting.limits)
         with opener.open("baseline") as baseline:
             servers = ask_paths(config, servers, baseline)

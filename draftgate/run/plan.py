@@ -78,6 +78,19 @@ class Fitting:
         return cls(limits, fitted.skipped)
 
 
+def left_out(fitting: Fitting) -> str:
+    """Why fewer turns are sent than were planned: ``13 of 26 turns are too long for the servers``.
+
+    The first reason stands for all.
+    """
+    lost, fit = len(fitting.too_long), len(fitting.limits)
+    (session, turn), reason = next(iter(fitting.too_long.items()))
+    return (
+        f"{lost:,} of {lost + fit:,} turns are too long for the servers, so {fit:,} are replayed "
+        f"(session {session}, turn {turn}: {reason})"
+    )
+
+
 def make_plan(config: Config) -> Plan:
     """Import what `run.sessions` names and render each replayable turn.
 

@@ -11,7 +11,7 @@ from draftgate.progress import Reporter
 from draftgate.run.collection import Collector
 from draftgate.run.folder import RunFolder, resumable
 from draftgate.run.paths import open_paths
-from draftgate.run.plan import Fitting, Plan, make_plan
+from draftgate.run.plan import Fitting, Plan, left_out, make_plan
 from draftgate.run.target import Servers
 from traces.journal.arm import MAIN
 
@@ -58,6 +58,8 @@ def _run(
         path = paths[name]
         ask_paths(config, servers, path)
         fitting = Fitting.of(collector.fit(path, plan.jobs))
+        if fitting.too_long:
+            reporter.note(left_out(fitting))
         collector.warm_up(path)
         collector.run_arm(path, MAIN, plan.jobs, fitting.limits, config.run.concurrency)
     result = collector.results[name, MAIN]

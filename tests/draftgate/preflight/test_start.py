@@ -1,5 +1,6 @@
 """What is proved of the servers before a turn is sent: each mix-up ends at once, by its name."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -215,3 +216,25 @@ def test_the_last_passed_run_of_an_empty_store_is_a_note(tmp_path: Path) -> None
         outcome = run_gate(config.model_copy(update={"reference": reference}), SilentReporter())
     assert outcome.codes == {}
     assert any("no run has passed yet" in note for note in outcome.notes)
+
+
+class Notes(SilentReporter):
+    """Keeps what is said."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def note(self, text: str) -> None:
+        self.said.append(text)
+
+
+def test_turns_that_are_too_long_explain_why_fewer_are_sent(tmp_path: Path) -> None:
+    notes = Notes()
+    with paper_paths(Faults(drafts=K, max_model_len=165), Faults(max_model_len=165)) as servers:
+        run_gate(paper_config(tmp_path, servers), notes)
+    (line,) = [note for note in notes.said if "too long" in note]
+    assert any(note.endswith("12 turns to replay") for note in notes.said)
+    found = re.match(r"(\d+) of 12 turns are too long for the servers, so (\d+) are replayed", line)
+    assert found is not None, line
+    assert int(found[1]) + int(found[2]) == 12
+    assert 0 < int(found[1]) < 12
