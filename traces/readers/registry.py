@@ -15,10 +15,17 @@ from traces.readers.formats.cline import Cline
 from traces.readers.formats.codex.exec_stream import CodexExec
 from traces.readers.formats.codex.rollout import Codex
 from traces.readers.formats.copilot_cli import CopilotCli
+from traces.readers.formats.crush import Crush
+from traces.readers.formats.cursor import Cursor
+from traces.readers.formats.gemini.adk import Adk
 from traces.readers.formats.gemini.gemini_cli import Gemini
 from traces.readers.formats.gemini.qwen_code import QwenCode
 from traces.readers.formats.goose.goose import Goose
 from traces.readers.formats.kimi import Kimi
+from traces.readers.formats.observed.agents_sdk import AgentsSdk
+from traces.readers.formats.observed.inspect_log import InspectLog
+from traces.readers.formats.observed.langfuse import Langfuse
+from traces.readers.formats.observed.langsmith import LangSmith
 from traces.readers.formats.opencode.opencode import Opencode
 from traces.readers.formats.openhands.openhands import OpenHands
 from traces.readers.formats.otel.otel import Otel
@@ -47,11 +54,18 @@ READERS: tuple[Reader, ...] = (
     Pi(),
     CopilotCli(),
     Kimi(),
+    Crush(),
+    Adk(),
+    Cursor(),
     Aider(),
     AiderLlm(),
     VllmLog(),
     RequestLogs(),
     Otel(),
+    InspectLog(),
+    LangSmith(),
+    Langfuse(),
+    AgentsSdk(),
     Adp(),
     ChatRows(),
     *UNSUPPORTED,

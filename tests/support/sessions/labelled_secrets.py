@@ -1,7 +1,7 @@
 """Text of coding traffic, made up and labeled: what of it is secret, and what only looks so.
 
-`tests/recordings/redaction/fixed.jsonl` was written before any rule that it measures was changed;
-`open.jsonl` may grow. A ``§`` in them keeps scanners of repositories from taking a made-up token
+`labelled_secrets_fixed.jsonl` was written before any rule that it measures was changed; the open
+half may grow. A ``§`` in them keeps scanners of repositories from taking a made-up token
 for a real one; it is not part of the text.
 
     python -m tests.support.sessions.labelled_secrets
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from traces.redaction.redaction import Redactor
 
-FOLDER = Path(__file__).parents[2] / "recordings" / "redaction"
+FOLDER = Path(__file__).parent
 BREAK = "§"
 
 
@@ -28,7 +28,9 @@ class Labelled:
 def labelled(name: str) -> list[Labelled]:
     """The texts of one half, ``fixed`` or ``open``."""
     found = []
-    for line in (FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines():
+    for line in (
+        (FOLDER / f"labelled_secrets_{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    ):
         row = json.loads(line.replace(BREAK, ""))
         found.append(Labelled(row["text"], tuple(row.get("secrets", ()))))
     return found

@@ -9,6 +9,7 @@ import orjson
 from tests.support.spellings.agents import goose_blocks, goose_result
 from tests.support.spellings.conversation import Conversation
 from tests.support.spellings.documents import opencode_messages
+from tests.support.spellings.observed import crush_parts, crush_results
 
 OPENCODE = """
     create table session (id text primary key, project_id text, parent_id text, directory text,
@@ -72,3 +73,35 @@ def goose(talks: list[Conversation]) -> bytes:
             content = orjson.dumps(blocks).decode()
             rows.append(_inserted("messages", None, None, talk.id, role, content, 1, "{}"))
     return _database(GOOSE, rows)
+
+
+CRUSH = """
+    create table sessions (id text primary key, parent_session_id text, title text,
+        message_count integer, summary_message_id text, updated_at integer, created_at integer);
+    create table messages (id text primary key, session_id text, role text, parts text,
+        model text, provider text, created_at integer, updated_at integer, finished_at integer);
+"""
+
+
+def crush(talks: list[Conversation]) -> bytes:
+    """``crush.db``."""
+    rows = []
+    for n, talk in enumerate(talks):
+        rows.append(_inserted("sessions", talk.id, None, "x", 0, None, n, n))
+        number = 0
+
+        def message(role: str, parts: list[dict[str, Any]], session: str = talk.id) -> None:
+            nonlocal number
+            number += 1
+            name, data = f"{session}-{number:04}", orjson.dumps(parts).decode()
+            model = "m-1" if role == "assistant" else None
+            values = (name, session, role, data, model, "p", number, number, number)
+            rows.append(_inserted("messages", *values))
+
+        for exchange in talk.exchanges:
+            if exchange.user:
+                message("user", [{"type": "text", "data": {"text": exchange.user}}])
+            message("assistant", crush_parts(exchange))
+            if exchange.calls:
+                message("tool", crush_results(exchange.calls))
+    return _database(CRUSH, rows)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from tests.support.spellings import agents, canonical, databases, documents, logs
+from tests.support.spellings import agents, canonical, databases, documents, logs, observed
 from tests.support.spellings.conversation import Conversation
 
 
@@ -47,5 +47,15 @@ SPELLINGS: dict[str, Spelling] = {
     "chat-messages": Spelling("chat-messages", logs.chat_messages, many=True),
     "chat-parquet": Spelling("chat-messages", logs.chat_parquet, many=True),
     "adp": Spelling("adp", documents.adp, many=True),
+    "crush-db": Spelling("crush", databases.crush, many=True),
+    "adk": Spelling("adk", observed.adk),
+    "cursor": Spelling("cursor", observed.cursor),
+    "tau-bench": Spelling("chat-messages", observed.tau_bench, many=True),
+    "converse": Spelling("request-log", observed.converse, repeats=True),
+    "langsmith": Spelling("langsmith", observed.langsmith, repeats=True),
+    "langfuse": Spelling("langfuse", observed.langfuse, repeats=True),
+    "openai-agents": Spelling("openai-agents", observed.agents_sdk, repeats=True),
+    "inspect": Spelling("inspect", observed.inspect_json, repeats=True, many=True),
+    "inspect-eval": Spelling("inspect", observed.inspect_eval, repeats=True, many=True),
     "prompts": Spelling("prompts", logs.prompts, many=True),
 }

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.sessions import sized
+from tests.support.sessions.at_hand import recordings
 from tests.support.sessions.invariants import check_file
 from tests.support.sessions.recordings import claude, lines, read
 from traces.importing.importer import import_files
@@ -110,12 +111,12 @@ def test_hidden_reasoning_may_be_sent_back(tmp_path: Path) -> None:
         assert flagged(session) == wrong, back
 
 
-def test_recorded_turns_are_hardly_ever_flagged(shared: Path) -> None:
+def test_recorded_turns_are_hardly_ever_flagged() -> None:
     counted = wrong = 0
-    for file in import_files([shared / "sessions"]):
+    for file in import_files(recordings("*/**/*")):
         for session in file.sessions:
             if file.format not in ("kimi", "opencode"):  # trimmed by the project that keeps them
                 counted += sum(bool(t.usage and t.usage.prompt) for t in session.turns)
                 wrong += len(flagged(session))
-    assert counted > 600
-    assert wrong < 0.01 * counted
+    assert counted > 30
+    assert wrong <= 0.01 * counted

@@ -427,3 +427,12 @@ def test_parts_that_are_not_understood_in_agents_logs(tmp_path: Path) -> None:
     file, (session,) = read(tmp_path, lines(meta, codex_said("user", "go"), written, one))
     assert prompt(session, 0) == ["user: go\n\ndone"]
     assert (session.turns[0].fidelity, codes(file)) == ("rebuilt", [])
+
+
+def test_results_of_trials_say_where_the_conversation_is(tmp_path: Path) -> None:
+    harbor = {"trial_name": "a__1", "task_name": "a", "agent_result": {}, "verifier_result": {}}
+    bench = {"results": [{"task_id": "a", "is_resolved": True}], "accuracy": 1.0}
+    for document in (harbor, bench):
+        file, sessions = read(tmp_path, json.dumps(document).encode())
+        assert (file.format, sessions) == ("trial-result", [])
+        assert "trajectory.json" in str(file.reason)

@@ -13,6 +13,7 @@ import pytest
 from tests.support.sessions.invariants import check_file
 from tests.support.sessions.recordings import texts
 from tests.support.spellings import SPELLINGS, conversations
+from tests.support.spellings.databases import CRUSH
 from traces.importing.importer import ImportedFile, import_files
 from traces.readers.formats.opencode.log import CLEARED, SUMMARISED
 from traces.session.render import NO_RESULT, chat_request
@@ -421,7 +422,7 @@ def test_parts_of_a_message_that_is_not_there_are_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("odd", [None, 7, b"\0\xff", "[]", "{", '{"role": 7}', '[null, 1, "x"]'])
-@pytest.mark.parametrize("name", ["opencode-db", "goose-db"])
+@pytest.mark.parametrize("name", ["crush-db", "opencode-db", "goose-db"])
 def test_any_value_in_any_column(tmp_path: Path, name: str, odd: Any) -> None:
     path = tmp_path / "recording"
     path.write_bytes(SPELLINGS[name].write(conversations(3, 2, 2)))
@@ -449,3 +450,37 @@ def columns(path: Path) -> list[tuple[str, str]]:
             if table != "sqlite_sequence"
             for row in connection.execute(f"pragma table_info({table})")
         ]
+
+
+CRUSH_ROWS: list[tuple[str, list[dict[str, Any]]]] = [
+    ("user", [{"type": "text", "data": {"text": "go"}}]),
+    ("assistant", [{"type": "text", "data": {"text": "one"}}]),
+    ("assistant", [{"type": "text", "data": {"text": "So far: one"}}]),
+    ("user", [{"type": "text", "data": {"text": "more"}}]),
+    ("assistant", [{"type": "finish", "data": {"reason": "canceled"}}]),
+    ("user", [{"type": "text", "data": {"text": "again"}}]),
+    ("assistant", [{"type": "text", "data": {"text": "two"}}]),
+]
+
+
+def test_crush_goes_on_from_its_summary(tmp_path: Path) -> None:
+    path = tmp_path / "crush.db"
+    with sqlite3.connect(path) as connection:
+        connection.executescript(CRUSH)
+        values = ("s", None, "x", 0, "m2", 1, 1)
+        connection.execute("insert into sessions values (?, ?, ?, ?, ?, ?, ?)", values)
+        for n, (role, parts) in enumerate(CRUSH_ROWS):
+            row = (f"m{n}", "s", role, json.dumps(parts), "m", "p", n, n, n)
+            connection.execute("insert into messages values (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+    (file,) = import_files([path])
+    (session,) = file.sessions
+    check_file(file, [session])
+    assert file.format == "crush"
+    assert [turn.skip_reason for turn in session.turns] == [
+        None,
+        "summary_prompt_not_recorded",
+        "response_canceled",
+        None,
+    ]
+    assert prompts(session)[3] == ["user: So far: one\n\nmore\n\nagain"]
+    assert session.turns[3].fidelity == "after_compaction"

@@ -20,7 +20,7 @@ from traces.redaction.session import redacted_session
 from traces.session.file import session_lines
 from traces.session.session import Session
 
-BINARY = {"chat-parquet", "goose-db", "opencode-db"}
+BINARY = {"chat-parquet", "crush-db", "goose-db", "inspect-eval", "opencode-db"}
 TEXT = {"aider", "aider-llm", "vllm-log"}
 
 

@@ -21,7 +21,16 @@ from traces.redaction.session import redacted_session
 from traces.session.file import session_lines
 
 MAX_BYTES = 40_000
-NO_JSON = {"chat-parquet", "goose-db", "opencode-db", "aider", "aider-llm", "vllm-log"}
+NO_JSON = {
+    "chat-parquet",
+    "crush-db",
+    "goose-db",
+    "inspect-eval",
+    "opencode-db",
+    "aider",
+    "aider-llm",
+    "vllm-log",
+}
 
 Place = tuple[str | int, ...]
 

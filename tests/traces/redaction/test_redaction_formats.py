@@ -30,7 +30,7 @@ COMMAND = f"curl -u jane.doe@corp.example.org https://app:s3cr3tpw@host/ -H 'tok
 
 SECRETS = (AWS, GITHUB, OPENAI, JWT, BODY, "hunter2hunter", "s3cr3tpw", "jane.doe", "/home/janedoe")
 IN_RESULTS = (AWS, OPENAI, JWT, BODY, "hunter2hunter")
-NO_RESULTS = {"prompts", "aider"}
+NO_RESULTS = {"prompts", "aider", "cursor"}
 """Formats that keep no results of tools, or count them as output of the tool itself."""
 
 TALK = Conversation(
@@ -104,7 +104,16 @@ def rows(name: str) -> list[Any]:
     return [json.loads(row) for row in SPELLINGS[name].write([TALK]).split(b"\n") if row]
 
 
-BINARY_OR_TEXT = {"chat-parquet", "goose-db", "opencode-db", "aider", "aider-llm", "vllm-log"}
+BINARY_OR_TEXT = {
+    "chat-parquet",
+    "crush-db",
+    "goose-db",
+    "inspect-eval",
+    "opencode-db",
+    "aider",
+    "aider-llm",
+    "vllm-log",
+}
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from traces.readers.chat.arguments import Call, same_call, tool_call
-from traces.readers.chat.content import Parts, content_parts
+from traces.readers.chat.content import Parts, as_typed, content_parts
 from traces.readers.chat.items import Answer, Item, Result, Rows, Said
 from traces.readers.chat.reasoning import add_reasoning, add_reasoning_beside
 from traces.readers.chat.shapes import items, mapping, mappings, text, text_or_none
@@ -75,6 +75,8 @@ class ChatReader:
         content = message.get("content")
         if content is None:
             content = _other_content(message, role)
+        if isinstance(content, list):
+            content = [as_typed(block) for block in content]
         if named == "function_call":
             return [self._share_gpt_call(content, rows)]
         if role == "assistant":

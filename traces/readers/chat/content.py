@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from traces.readers.chat.shapes import mapping, text
+from traces.readers.chat.shapes import items, mapping, text
 from traces.readers.files.json_text import dump
 from traces.session.blobs import BlobStore
 from traces.session.message import TOOL_REFERENCE, Blob, Note, Text
@@ -85,6 +85,42 @@ def _text_parts(block: dict[str, Any], kind: str, blobs: BlobStore) -> Parts:
 def holds_more(block: dict[str, Any]) -> bool:
     """Whether a block has content beside what names it."""
     return any(value for key, value in block.items() if key not in NAMING_KEYS)
+
+
+def as_typed(block: Any) -> Any:
+    """A block of Amazon Bedrock's Converse API, which names its kind by a key, in the form of
+    Anthropic's Messages; any other as it is.
+
+    {"toolUse": {"toolUseId": "…", "name": "…", "input": {…}}}
+    {"toolResult": {"toolUseId": "…", "content": [{"text": "…"}], "status": "success"}}
+    {"reasoningContent": {"reasoningText": {"text": "…", "signature": "…"}}}
+    """
+    if not isinstance(block, dict) or len(block) != 1 or "text" in block:
+        return block
+    ((kind, value),) = block.items()
+    given = mapping(value)
+    if kind == "toolUse":
+        return {"type": "tool_use", "id": given.get("toolUseId"), **given}
+    if kind == "toolResult":
+        shown = [_shown(part) for part in items(given.get("content"))]
+        failed = {"is_error": given["status"] == "error"} if "status" in given else {}
+        named = {"type": "tool_result", "tool_use_id": given.get("toolUseId")}
+        return {**named, "content": shown, **failed}
+    if kind == "reasoningContent":
+        thought = mapping(given.get("reasoningText"))
+        hidden = {"encrypted_content": "hidden"} if "redactedContent" in given else {}
+        return {"type": "thinking", "thinking": thought.get("text"), **hidden}
+    if kind == "image" and "source" in given:
+        source = {"type": "base64", "data": mapping(given["source"]).get("bytes")}
+        return {"type": "image", "source": {**source, "media_type": f"image/{given.get('format')}"}}
+    if kind in ("cachePoint", "guardContent"):
+        return {"type": "fallback"}
+    return block
+
+
+def _shown(part: Any) -> Any:
+    value = mapping(part).get("json")
+    return dump(value) if value is not None else as_typed(part)
 
 
 def attachment(block: dict[str, Any], blobs: BlobStore) -> Blob | Note:

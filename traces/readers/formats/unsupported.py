@@ -69,6 +69,12 @@ def _is_opencode_piece(row: dict[str, Any]) -> bool:
     return alone and "id" in row and (is_part or "role" in row)
 
 
+def _is_trial_result(row: dict[str, Any]) -> bool:
+    harbor = "trial_name" in row and not row.keys().isdisjoint(("agent_result", "verifier_result"))
+    results = items(row.get("results"))
+    return harbor or ("is_resolved" in mapping(results[0]) if results else "is_resolved" in row)
+
+
 UNSUPPORTED = (
     Unsupported(
         "load-trace-mooncake",
@@ -126,5 +132,13 @@ UNSUPPORTED = (
         "piece_of_a_tree",
         frozenset({"sessionID"}),
         _is_opencode_piece,
+    ),
+    Unsupported(
+        "trial-result",
+        "the result of a trial of Harbor or Terminal-Bench: import trajectory.json in its agent "
+        "folder, or the log of the agent itself",
+        "result_without_messages",
+        frozenset({"trial_name", "results", "is_resolved"}),
+        _is_trial_result,
     ),
 )

@@ -25,7 +25,7 @@ from traces.readers.tags import scalar_tags
 from traces.session.session import Session
 from traces.session.turn import Fidelity
 
-COLUMNS = ("messages", "conversations", "conversation", "trajectory", "history")
+COLUMNS = ("messages", "conversations", "conversation", "trajectory", "history", "traj")
 """Where a row keeps its messages; some data sets hold them as JSON in a string."""
 
 ID_COLUMNS = ("session_id", "traj_id", "trajectory_id", "run_id", "conversation_id", "id")
@@ -33,7 +33,10 @@ REQUEST_KEYS = frozenset({"max_tokens", "max_completion_tokens", "temperature", 
 """A row that has one of these and a model is a request body, and its end asks for an answer."""
 
 TAG_COLUMNS = ("metadata", "_metadata", "tags")
-TAG_VALUES = ("instance_id", "resolved", "exit_status", "template", "task", "split")
+TAG_VALUES = (
+    "instance_id", "resolved", "exit_status", "template", "task", "split",
+    "task_id", "trial", "reward",
+)  # fmt: skip
 
 
 def row_messages(row: Any) -> list[Any]:

@@ -20,6 +20,7 @@ from traces.readers.files.json_text import embedded
 from traces.readers.files.sample import Sample
 from traces.readers.formats.requests.batch import Waiting
 from traces.readers.formats.requests.chains import chained
+from traces.readers.formats.requests.converse import chat_answer, chat_body
 from traces.readers.formats.requests.exchange import Exchange, is_request, read_exchange
 from traces.readers.formats.requests.sse_fold import as_body
 from traces.readers.intake import Intake
@@ -29,6 +30,9 @@ from traces.session.session import Session
 from traces.session.turn import Times
 
 ANSWER_ALONE = "answer_without_prompt"
+WRAPPED = "standard_logging_object"
+"""Where callbacks of LiteLLM put its payload."""
+
 LITELLM_KEYS = frozenset({"call_type", "custom_llm_provider", "proxy_server_request"})
 
 
@@ -38,7 +42,7 @@ class RequestLogs:
     format: ClassVar[str] = "request-log"
     unsupported: ClassVar[str | None] = None
     keys: ClassVar[frozenset[str]] = frozenset(
-        {"log", "custom_id", "request", "body", "request_body", *LITELLM_KEYS}
+        {"log", "custom_id", "request", "body", "request_body", "input", WRAPPED, *LITELLM_KEYS}
     )
 
     def match(self, sample: Sample) -> float:
@@ -65,7 +69,7 @@ class RequestLogs:
         waiting = Waiting()
         prompts = PromptReader(intake.blobs)
         for number, value in rows:
-            row = mapping(value)
+            row = mapping(mapping(value).get(WRAPPED)) or mapping(value)
             body, answer = _bodies(row)
             custom = text(row.get("custom_id"))
             if custom and answer and not body:
@@ -106,6 +110,7 @@ def _has_response(row: dict[str, Any]) -> bool:
 
 
 def _is_exchange(row: dict[str, Any]) -> bool:
+    row = mapping(row.get(WRAPPED)) or row
     if LITELLM_KEYS & row.keys() and "messages" in row and "response" in row:
         return True
     if "custom_id" in row:
@@ -133,12 +138,19 @@ def _bodies(row: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         return body, as_body(row.get("response"))
     if "custom_id" in row and ("params" in row or "result" in row):
         return mapping(row.get("params")), mapping(mapping(row.get("result")).get("message"))
+    if "inputBodyJson" in mapping(row.get("input")):
+        sent = {"modelId": row.get("modelId"), **mapping(row["input"]["inputBodyJson"])}
+        return chat_body(sent), chat_answer(
+            mapping(mapping(row.get("output")).get("outputBodyJson"))
+        )
     body = (
         as_body(row.get("body")) or as_body(row.get("request_body")) or as_body(row.get("request"))
     )
     body = mapping(body.get("body")) or body
     answer = as_body(row.get("response")) or as_body(row.get("response_body"))
-    return body, mapping(answer.get("body")) or answer
+    answer = mapping(answer.get("body")) or answer
+    converse = {"inferenceConfig", "toolConfig", "modelId"} & body.keys()
+    return (chat_body(body), chat_answer(answer)) if converse else (body, answer)
 
 
 def _session_of(row: dict[str, Any]) -> str | None:

@@ -1,0 +1,1 @@
+"""Exports of tools that watch an application and keep each request to a model with its answer."""
