@@ -7,7 +7,7 @@ something. The system prompt and the tools of an agent are often not recorded; t
 as long throughout a thread as most of its turns allow for.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
@@ -51,28 +51,30 @@ class Size:
 
 @dataclass(slots=True)
 class _Sizer:
-    """Estimates each message once."""
+    """Estimates each message once. Sizes are kept as (least, most): a session has many."""
 
     session: Session
-    _messages: dict[str, Size] = field(default_factory=dict)
+    _messages: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     def turns(self) -> Iterator[tuple[Turn, Size]]:
         """Every turn with the size of its prompt, without tools."""
-        whole: dict[str, tuple[int, Size]] = {}
+        whole: dict[str, tuple[int, float, float]] = {}
         for turn in self.session.turns:
-            count, size = whole.get(turn.base or "", (0, Size()))
-            added = list(turn.added)
+            count, least, most = whole.get(turn.base or "", (0, 0.0, 0.0))
+            added: Sequence[str] = turn.added
             if turn.keep != count:
-                added, count, size = self.session.prefix_ids(turn), 0, Size()
+                added, count, least, most = self.session.prefix_ids(turn), 0, 0.0, 0.0
             for mid in added:
-                size += self._of(mid)
-            yield turn, size
+                low, high = self._of(mid)
+                least, most = least + low, most + high
+            yield turn, Size(least, most)
             count += len(added)
             if turn.output is not None:
-                count, size = count + 1, size + self._of(turn.output)
-            whole[turn.turn_id] = count, size + Size(0.0, _hidden(turn))
+                low, high = self._of(turn.output)
+                count, least, most = count + 1, least + low, most + high
+            whole[turn.turn_id] = count, least, most + _hidden(turn)
 
-    def _of(self, mid: str) -> Size:
+    def _of(self, mid: str) -> tuple[float, float]:
         known = self._messages.get(mid)
         if known is None:
             known = self._messages[mid] = _message_size(self.session.messages[mid])
@@ -84,7 +86,7 @@ def _hidden(turn: Turn) -> int:
     return 0 if turn.usage is None or turn.usage.completion is None else turn.usage.completion
 
 
-def _message_size(message: Message) -> Size:
+def _message_size(message: Message) -> tuple[float, float]:
     seen = 0.0
     attached = 0.0
     for part in message.content:
@@ -92,13 +94,16 @@ def _message_size(message: Message) -> Size:
             seen += _tokens(part.text)
         else:
             attached += PER_ATTACHMENT + (part.size or 0 if part.type == "blob" else 0)
-    seen += sum(_tokens(call.name) + _tokens(call.arguments_json) for call in message.tool_calls)
-    thought = _tokens(message.reasoning or "")
-    return Size(seen / FACTOR, (seen + thought) * FACTOR + attached + PER_MESSAGE)
+    for call in message.tool_calls:
+        seen += _tokens(call.name) + _tokens(call.arguments_json)
+    thought = _tokens(message.reasoning) if message.reasoning else 0.0
+    return seen / FACTOR, (seen + thought) * FACTOR + attached + PER_MESSAGE
 
 
 def _tokens(text: str) -> float:
-    others = 0 if text.isascii() else len(text) - len(text.encode("ascii", "ignore"))
+    if text.isascii():
+        return len(text) / ASCII_PER_TOKEN
+    others = len(text) - len(text.encode("ascii", "ignore"))
     return (len(text) - others) / ASCII_PER_TOKEN + others / OTHERS_PER_TOKEN
 
 

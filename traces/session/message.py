@@ -93,10 +93,11 @@ class Message(Record, frozen=True, kw_only=True, tag_field="record", tag="messag
     @property
     def left_out(self) -> int:
         """How many parts are known by their kind alone."""
-        return sum(
-            part.type == "note" and not part.text.startswith(TOOL_REFERENCE)
-            for part in self.content
-        )
+        found = 0
+        for part in self.content:
+            if part.type == "note" and not part.text.startswith(TOOL_REFERENCE):
+                found += 1
+        return found
 
 
 def make_message(

@@ -75,7 +75,7 @@ class ChatReader:
         content = message.get("content")
         if content is None:
             content = _other_content(message, role)
-        if isinstance(content, list):
+        if isinstance(content, list) and content and "type" not in mapping(content[-1]):
             content = [as_typed(block) for block in content]
         if named == "function_call":
             return [self._share_gpt_call(content, rows)]

@@ -56,19 +56,21 @@ class Thread:
         Then its source is not what was sent. Models do repeat themselves: the response before this
         one, which is the thread's last turn, may read the same.
         """
-        calls = {call.id for call in output.tool_calls}
-        asked: frozenset[str] = frozenset()
         results: set[str | None] = set()
-        for place in range(len(self.mids) - 1, -1, -1):
+        for place in range(len(self.mids) - 1, self.kept - 1, -1):
             message = messages[self.mids[place]]
             if message.role == "tool":
                 results.add(message.tool_call_id)
-            if message.role == "assistant":
-                if place >= self.kept and _says_the_same(message, output):
+            elif message.role == "assistant":
+                if _says_the_same(message, output):
                     return True
-                asked = frozenset(call.id for call in message.tool_calls)
                 break
-        return not calls.isdisjoint(results - asked)
+        results &= {call.id for call in output.tool_calls}
+        if not results:
+            return False
+        before = (messages[mid] for mid in reversed(self.mids))
+        last = next((message for message in before if message.role == "assistant"), None)
+        return last is None or not results <= {call.id for call in last.tool_calls}
 
     def answered(self, turn: str, output: Message | None) -> None:
         """A turn answered the prompt; its output is now part of it."""

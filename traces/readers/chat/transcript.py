@@ -26,7 +26,11 @@ def add_thread(
     mids = thread.mids
     restart: Restart = "rewritten"
     now = fidelity
-    places = {id(item): place for place, item in enumerate(transcript)} if now == "exact" else {}
+    places = (
+        {id(item): place for place, item in enumerate(transcript) if isinstance(item, Result)}
+        if now == "exact"
+        else {}
+    )
     latest = -1
     for place, item in enumerate(transcript):
         if isinstance(item, Said):
@@ -36,7 +40,8 @@ def add_thread(
             if latest > place and now == "exact":
                 builder.warn("result_after_response", item.rows[0] if item.rows else None)
                 now = fidelity = "rebuilt"
-            latest = max(latest, *(places.get(id(result), -1) for result in given), -1)
+            for result in given if places else ():
+                latest = max(latest, places.get(id(result), -1))
             add_answer(builder, thread, item, given, now, restart)
         elif isinstance(item, Replaced):
             kept = _leading_system(builder, mids) if item.keep_system else []
