@@ -20,6 +20,7 @@ from draftgate.machine.doctor import EXTRAS_OF_TORCH, Check, disk
 from draftgate.machine.vllm_import import import_vllm
 from draftgate.preflight.endpoints import attached_checks
 from draftgate.preflight.paths import check_model, launched_models
+from draftgate.preflight.places import check_output, check_writable, standing
 from draftgate.run.paths import section_of, server_spec
 from draftgate.run.plan import make_plan
 from draftgate.run.stored import reference_rows
@@ -34,8 +35,8 @@ def config_checks(config: Config) -> Iterator[Check]:
     """Everything a configuration names: sessions, places, models, servers."""
     yield Check.of("sessions", partial(_sessions, config))
     yield Check.of("store", partial(_store, Path(config.run.db)))
-    yield Check.of("output", partial(_folder, Path(config.run.output)))
-    yield disk(_standing(Path(config.run.output)))
+    yield Check.of("output", partial(_output, config))
+    yield disk(standing(Path(config.run.output)))
     if config.reference.run:
         yield Check.of("reference", partial(_reference, config))
     launched = [name for name in PATHS if not section_of(config, name).urls]
@@ -59,7 +60,7 @@ def _sessions(config: Config) -> str:
 def _store(db: Path) -> str:
     """A store is not made for being looked at."""
     if not db.exists():
-        _folder(db.parent)
+        check_writable(db.parent)
         return f"{db} will be made"
     if not os.access(db, os.W_OK):
         raise OutputError(f"{db}: may not be written", "name another store in `run.db`")
@@ -67,15 +68,9 @@ def _store(db: Path) -> str:
         return f"{db} holds {counted(len(store.run_ids()), 'run')}"
 
 
-def _folder(folder: Path) -> str:
-    if not os.access(_standing(folder), os.W_OK | os.X_OK):
-        raise OutputError(f"{folder}: may not be written", "name another place under [run]")
-    return str(folder)
-
-
-def _standing(folder: Path) -> Path:
-    """The folder, or the nearest one above it that is there."""
-    return next(one for one in (folder.absolute(), *folder.absolute().parents) if one.exists())
+def _output(config: Config) -> str:
+    check_output(config)
+    return config.run.output
 
 
 def _reference(config: Config) -> str:

@@ -1,6 +1,6 @@
 """Everything a gate must know before its first turn, in the order of what it costs to find out.
 
-    paths as configured -> sessions -> store -> reference -> attached servers
+    paths as configured -> sessions -> output, store -> reference -> attached servers
 
 Nothing is launched, and no folder is made, for a run that cannot be.
 """
@@ -14,6 +14,7 @@ from checks.servers.drafting_state import idle_notes
 from checks.servers.unseen import unseen
 from draftgate.config.config import Config
 from draftgate.preflight.paths import check_paths
+from draftgate.preflight.places import check_output
 from draftgate.preflight.servers import ask_attached
 from draftgate.run.plan import Plan, make_plan
 from draftgate.run.stored import NO_REFERENCE, reference_rows
@@ -38,6 +39,7 @@ def prepare(config: Config) -> Start:
     """
     check_paths(config)
     plan = make_plan(config)
+    check_output(config)
     Store.open(Path(config.run.db), write=True).close()
     reference = reference_rows(config)
     notes = (NO_REFERENCE,) if config.reference.run and not reference else ()

@@ -63,6 +63,7 @@ def run_gate(
     """
     started = datetime.now(UTC)
     notes: list[str] = []
+    begun: RunFolder | None = None
     if resume is not None:
         begun = RunFolder.existing(Path(config.run.output), resume)
         ended = stored_outcome(config, begun)
@@ -71,7 +72,7 @@ def run_gate(
             return ended
         notes = changes_since(begun, config)
     start = prepare(config)
-    folder = RunFolder.new(Path(config.run.output)) if resume is None else begun
+    folder = begun or RunFolder.new(Path(config.run.output))
     sessions = counted(len(start.plan.sessions), "session")
     reporter.note(f"run {folder.run}: {sessions}, {counted(start.plan.turns, 'turn')} to replay")
     for note in (*notes, *start_notes(config, start)):

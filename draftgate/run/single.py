@@ -6,6 +6,7 @@ from typing import Any
 
 from draftgate.config.config import Config
 from draftgate.preflight.paths import check_paths
+from draftgate.preflight.places import check_output
 from draftgate.preflight.servers import ask_attached, ask_paths
 from draftgate.progress import Reporter
 from draftgate.run.collection import Collector
@@ -41,11 +42,13 @@ class Replayed:
 
 def replay_path(config: Config, name: str, reporter: Reporter, resume: str | None) -> Replayed:
     """Replay the sessions of `config` through path `name`, arm ``main``."""
+    output = Path(config.run.output)
+    begun = None if resume is None else RunFolder.existing(output, resume)
     check_paths(config, [name])
     plan = make_plan(config)
+    check_output(config)
     servers = ask_attached(config, [name])
-    output = Path(config.run.output)
-    folder = RunFolder.new(output) if resume is None else RunFolder.existing(output, resume)
+    folder = begun or RunFolder.new(output)
     with resumable(folder):
         return _run(config, name, plan, servers, folder, reporter)
 

@@ -107,7 +107,9 @@ def _unreachable(folder: Path) -> list[str]:
     return [
         "gate",
         "-c",
-        write_config(folder, CONFIG, sessions=sessions, baseline=url, candidate=url),
+        write_config(
+            folder, CONFIG, sessions=sessions, baseline=url, candidate="http://127.0.0.1:10"
+        ),
     ]
 
 
@@ -117,7 +119,9 @@ def _no_session_file(folder: Path) -> list[str]:
     return [
         "gate",
         "-c",
-        write_config(folder, CONFIG, sessions=missing, baseline=url, candidate=url),
+        write_config(
+            folder, CONFIG, sessions=missing, baseline=url, candidate="http://127.0.0.1:10"
+        ),
     ]
 
 
@@ -128,7 +132,9 @@ def _malformed_sessions(folder: Path) -> list[str]:
     return [
         "gate",
         "-c",
-        write_config(folder, CONFIG, sessions=broken, baseline=url, candidate=url),
+        write_config(
+            folder, CONFIG, sessions=broken, baseline=url, candidate="http://127.0.0.1:10"
+        ),
     ]
 
 

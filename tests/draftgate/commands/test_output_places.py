@@ -83,7 +83,7 @@ def test_the_output_folder_of_a_run(
     home: Path, capsys: pytest.CaptureFixture[str], output: str
 ) -> None:
     (home / "file").write_text("")
-    config = CONFIG.format(baseline="http://127.0.0.1:9", candidate="http://127.0.0.1:9")
+    config = CONFIG.format(baseline="http://127.0.0.1:9", candidate="http://127.0.0.1:10")
     config = config.replace("[run]", f'[run]\noutput = "{output}"') + POLICY
     (home / "draftgate.toml").write_text(config)
     code, answer = told(capsys, "gate")
@@ -126,7 +126,7 @@ def test_only_the_name_of_a_run_can_be_resumed(
     home: Path, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
     (home / ".draftgate" / "runs" / "r1").mkdir(parents=True)
-    config = CONFIG.format(baseline="http://127.0.0.1:9", candidate="http://127.0.0.1:9")
+    config = CONFIG.format(baseline="http://127.0.0.1:9", candidate="http://127.0.0.1:10")
     (home / "draftgate.toml").write_text(config + POLICY)
     for verb in (["gate"], ["replay", "--path", "candidate"]):
         code, answer = told(capsys, *verb, "--resume", name)
