@@ -1,4 +1,5 @@
--- Every number of a run that can be held against the same number of another run.
+-- Every number of a run that can be held against the same number of another run. At position 0 the
+-- conditional acceptance is the acceptance rate, so it stands once.
 -- run: run id
 -- name: name of the quantity
 -- dimension: what is sliced by; all where nothing is
@@ -35,7 +36,7 @@ from positions where acceptance_rate is not null
 union all
 select run, 'conditional_acceptance_' || position, 'all', slice, conditional_acceptance,
   conditional_low, conditional_high, 'share', 'higher', reached
-from positions where conditional_acceptance is not null
+from positions where position > 0 and conditional_acceptance is not null
 union all
 select run, 'tool_call_success', 'all', 'all', candidate_rate, candidate_low, candidate_high, 'share',
   'higher', pairs
