@@ -127,6 +127,11 @@ SAMPLED_SHIFT = _code(
 ACCEPTANCE_DEAD = _code(
     "ACCEPTANCE_DEAD", ACCEPTANCE, "next to nothing accepted where the reference accepts"
 )
+ACCEPTANCE_LOSS = _code(
+    "ACCEPTANCE_LOSS",
+    ACCEPTANCE,
+    "more acceptance lost than the margin allows",
+)
 ACCEPTANCE_COLLAPSE = _code(
     "ACCEPTANCE_COLLAPSE", ACCEPTANCE, "acceptance lost in one context band or boundary"
 )

@@ -56,6 +56,14 @@ class Policy(ConfigTable):
         description="level of the tests per slice (template, tag, tool, context band), "
         "Holm-adjusted over all slices of a run; a slice condemns beyond it alone",
     )
+    acceptance_loss_margin: Share = Field(
+        0.1,
+        description="largest loss of accepted draft tokens per draft, as a share of the reference "
+        "run's, that still passes",
+    )
+    acceptance_required: bool = Field(
+        False, description="true: a run whose loss of acceptance is not decided is inconclusive"
+    )
     acceptance_floor: Annotated[float, Field(ge=1)] | None = Field(
         None, description="least mean acceptance length; absent: none is demanded"
     )

@@ -2,8 +2,8 @@
 
     python -m evidence.strengths
 
-Wrong greedy tokens, regrets above the soft bound, and lost acceptance, in simulated runs that grow
-until half of them are caught. Each is held against what the formula that judges it predicts of
+Wrong greedy tokens and regrets above the soft bound, in simulated runs that grow until half of them
+are caught. Each is held against what the formula that judges it predicts of
 counts at their expected values.
 """
 
@@ -12,11 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
-from scipy import stats
 
-from checks.acceptance.profile_row import ProfileRow
-from checks.acceptance.reference import LEVEL, MIN_DRAFTS, compare_with_reference, separation
-from checks.findings import Finding
 from checks.greedy.bounds import HARD, RATE
 from checks.greedy.judge import judge_measured
 from checks.greedy.noise import SOFT_FLOOR
@@ -32,7 +28,6 @@ TOKENS = 84
 TURNS = 4
 POLICY = Policy(rate_margin=3e-4)
 GROWTH = 1.2
-Z = float(stats.norm.isf(LEVEL))
 HEAD = ("fault", "strength", "until half are caught", "predicted")
 
 Caught = Callable[[int, int], bool]
@@ -113,49 +108,6 @@ def soft_regrets(rates: Sequence[float], runs: int) -> list[tuple[object, ...]]:
     return found
 
 
-def row(accepted: int, drafts: int) -> ProfileRow:
-    """A label with one draft position."""
-    told = {
-        "boundary": "code",
-        "num_drafts": drafts,
-        "num_draft_tokens": drafts,
-        "num_accepted_tokens": accepted,
-        "accepted_per_pos": [accepted],
-    }
-    return ProfileRow.from_mapping(told)
-
-
-def lost_acceptance(factors: Sequence[float], runs: int) -> list[tuple[object, ...]]:
-    """First-position acceptance of 0.3, times `factor`, against a reference as long as the run."""
-    usual = 0.3
-    found: list[tuple[object, ...]] = []
-    for factor in factors:
-
-        def caught(drafts: int, seed: int, share: float = usual * factor) -> bool:
-            rng = np.random.default_rng(seed)
-            ours, theirs = rng.binomial(drafts, share), rng.binomial(drafts, usual)
-            seen = compare_with_reference([row(ours, drafts)], [row(theirs, drafts)])
-            return any(isinstance(item, Finding) for item in seen)
-
-        read, need = half_caught(caught, 50, runs), acceptance_need(usual * factor, usual)
-        found.append(
-            ("acceptance lost", f"to {factor:g} of the usual", f"{read:,} drafts", f"{need} drafts")
-        )
-    return found
-
-
-def acceptance_need(share: float, usual: float) -> int:
-    """Drafts at which the expected counts differ by more than chance, at least `MIN_DRAFTS`."""
-    drafts = MIN_DRAFTS
-    while separation(_pair(share, usual, drafts), 0) <= Z:
-        drafts += 1
-    return drafts
-
-
-def _pair(share: float, usual: float, drafts: int) -> tuple[ProfileRow, ProfileRow]:
-    return row(round(share * drafts), drafts), row(round(usual * drafts), drafts)
-
-
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
@@ -164,7 +116,6 @@ def main() -> None:
     rows = [
         *wrong_tokens((1e-3, 3e-4, 1e-4), runs),
         *soft_regrets((1e-2, 3e-3, 1e-3), runs),
-        *lost_acceptance((0.2, 0.35, 0.45), runs),
     ]
     print(table(HEAD, rows))
 

@@ -21,7 +21,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from checks.acceptance.profile_row import ProfileRow
+from checks.acceptance.profile_row import ProfileRow, SessionCounts
 from checks.acceptance.profile_sums import ProfileSums, Slice, Sums
 from checks.bounds import Bound, State
 from checks.stats.session_interval import (
@@ -83,7 +83,7 @@ def profile_rows(sums: ProfileSums) -> list[ProfileRow]:
     Each context band also has a row with the boundary ``all``.
     """
     rows = []
-    for (dimension, name), sessions in sums.slices():
+    for (dimension, name), sessions in sums.by_session().items():
         if dimension == "context":
             rows.append(_row("all", name, sessions))
         elif dimension == "boundary_context":
@@ -142,8 +142,8 @@ def _matrix(rows: Sequence[tuple[float, float]]) -> Matrix:
     return np.array(rows, float).reshape(len(rows), 2)
 
 
-def _row(boundary: str, band: str, sessions: Sequence[Sums]) -> ProfileRow:
-    total = reduce(add, sessions)
+def _row(boundary: str, band: str, by_session: Mapping[str, Sums]) -> ProfileRow:
+    total = reduce(add, by_session.values())
     return ProfileRow(
         boundary,
         band,
@@ -152,6 +152,11 @@ def _row(boundary: str, band: str, sessions: Sequence[Sums]) -> ProfileRow:
         tuple(total.longer.tolist()),
         total.accepted_tokens,
         tuple(total.tried.tolist()),
+        sessions=tuple(
+            (name, SessionCounts(s.drafts, tuple(s.longer.tolist()), tuple(s.tried.tolist())))
+            for name, s in by_session.items()
+            if s.drafts
+        ),
     )
 
 

@@ -3,7 +3,29 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from operator import add
 from typing import Any
+
+MIN_DRAFTS = 100
+"""Fewest drafts of a row that is compared with a reference."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionCounts:
+    """Of one session: steps that drafted; steps that accepted more than i draft tokens; steps that
+    proposed more than i and accepted the first i of them."""
+
+    drafts: int
+    accepted: tuple[int, ...]
+    reached: tuple[int, ...]
+
+    def __add__(self, other: "SessionCounts") -> "SessionCounts":
+        """Of both; positions as many as in this one."""
+        return SessionCounts(
+            self.drafts + other.drafts,
+            tuple(map(add, self.accepted, other.accepted)),
+            tuple(map(add, self.reached, other.reached)),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +38,8 @@ class ProfileRow:
     `num_drafts` counts engine steps that drafted; `accepted_per_pos[i]` those that accepted more
     than i draft tokens; `reached_per_pos[i]`, where it is known, those that proposed more than i
     tokens and accepted the first i of them. `visit` is an index into the order in which context
-    bands ran.
+    bands ran. `sessions` holds the counts of every session, where a run gave the row; a case file
+    has none.
     """
 
     boundary: str
@@ -27,6 +50,7 @@ class ProfileRow:
     num_accepted_tokens: int
     reached_per_pos: tuple[int, ...] | None = None
     visit: int | None = None
+    sessions: tuple[tuple[str, SessionCounts], ...] = ()
 
     @classmethod
     def from_mapping(cls, row: Mapping[str, Any]) -> "ProfileRow":

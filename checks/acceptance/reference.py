@@ -13,22 +13,20 @@ judged; without a reference none of these codes arises.
 
 A case file compares shares. A run compares many, some of few drafts, and one of them would cross
 its limit by chance; so a lost share must also differ from the reference's by more than chance: a
-one-sided test of two shares at 1% over all shares compared (Bonferroni), its variance doubled
-because the drafts of a session resemble each other.
-
-    z = (q - p) / sqrt(2 · (p(1-p)/n + q(1-q)/m))      p = a/n of this run, q = b/m of the reference
+one-sided test of two shares at `REFERENCE_P` over all shares compared (Bonferroni), studentised by
+session sums, since drafts of a session resemble each other. Rows without counts by session, and
+rows of fewer than two effective sessions, are never beyond chance.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from math import sqrt
 from typing import Any
-
-from scipy import stats
 
 from checks.acceptance.counters import row_counters, step_counters
 from checks.acceptance.drafter_config import judge_drafter_config
-from checks.acceptance.profile_row import ProfileRow
+from checks.acceptance.profile import MIN_COUNT
+from checks.acceptance.profile_row import MIN_DRAFTS, ProfileRow
+from checks.acceptance.rate_change import rate_change
 from checks.findings import (
     ACCEPTANCE_COLLAPSE,
     ACCEPTANCE_DEAD,
@@ -38,7 +36,6 @@ from checks.findings import (
     NotJudged,
 )
 
-MIN_DRAFTS = 100
 DEAD_SHARE = Fraction(10, 100)
 HEALTHY_SHARE = Fraction(50, 100)
 FIRST_KEPT_SHARE = Fraction(90, 100)
@@ -224,8 +221,8 @@ def _finding(code: str, pair: Pair, message: str) -> Finding:
     return Finding(code, message, boundary=boundary, detail=evidence)
 
 
-LEVEL = 0.01
-DESIGN_EFFECT = 2.0
+REFERENCE_P = 0.001
+"""Level over all shares that a run compares with its reference."""
 
 
 def compare_with_reference(
@@ -239,16 +236,20 @@ def compare_with_reference(
 def beyond_chance(pairs: Sequence[Pair]) -> Certain:
     """The test for one of all shares that `pairs` compare."""
     compared = sum(min(len(row.accepted_per_pos) for row in pair) for pair in pairs)
-    least = float(stats.norm.isf(LEVEL / max(1, compared)))
-    return lambda pair, position: separation(pair, position) > least
+    level = REFERENCE_P / max(1, compared)
+    return lambda pair, position: lost_p(pair, position) < level
 
 
-def separation(pair: Pair, position: int) -> float:
-    """z of c_i of the row below that of its reference; half a count keeps shares off 0 and 1."""
-    shares, spread = [], 0.0
-    for row in pair:
-        reached = row.reached(position) or 0
-        share = (row.accepted_per_pos[position] + 0.5) / (reached + 1)
-        shares.append(share)
-        spread += share * (1 - share) / (reached + 1)
-    return (shares[1] - shares[0]) / sqrt(DESIGN_EFFECT * spread)
+def lost_p(pair: Pair, position: int) -> float:
+    """One-sided p of c_i of the row not below that of its reference."""
+    here, there = (_reached(row, position) for row in pair)
+    change = rate_change(here, there)
+    return change.p_below(1.0) if change.drafts >= MIN_COUNT else 1.0
+
+
+def _reached(row: ProfileRow, position: int) -> dict[str, tuple[int, int]]:
+    """Session -> (drafts that reached a position, of them accepted there)."""
+    return {
+        session: (counts.reached[position], counts.accepted[position])
+        for session, counts in row.sessions
+    }

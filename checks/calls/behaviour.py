@@ -1,10 +1,17 @@
-"""Does the agent still get its tool calls? Paired per turn, against a non-inferiority margin."""
+"""Does the agent still get its tool calls? Paired per turn, against a non-inferiority margin.
+
+What turns show holds for losses that any session may meet. A loss that is confined to some sessions
+is missed where none of them was replayed, so the limit of the share of sessions with a loss stands
+beside it.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
+from scipy import stats
 
 from checks import findings as codes
 from checks.bounds import Bound, State, not_applicable
@@ -13,19 +20,19 @@ from checks.policy import Policy
 from checks.stats.paired_proportions import (
     PairedTable,
     exact_mcnemar,
+    loss_beyond,
     newcombe,
     pairs_for_margin,
+    share_limit,
     zero_discordant_bound,
 )
 from checks.stats.session_interval import Estimate, clustered, clustered_rate, ratio
-from checks.stats.sign_flip import integer_sign_flip
 
 NAME = "tool_success"
 LEVEL = 0.05
 
 SUCCESS_P = 0.001
-"""Level of the test for a loss, of turns and of sessions: greedy text that forks at near ties
-breaks some calls on either path, and at 0.05 one run in fifty would fail for it."""
+"""Level of the test for a loss beyond the margin, of turns and of sessions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,25 +63,25 @@ def judge_behaviour(
     """Pass where the lower limit of the difference stays above minus the margin.
 
     The limit is the lower of Newcombe's and that of a session bootstrap; with no discordant pair
-    it is the exact ``-(1 - 0.05^(1/n))``. Fail where the estimate lies at or beyond the margin
-    and the loss is significant (`loss_p` at most `SUCCESS_P`).
+    it is the exact ``-(1 - 0.05^(1/n))``. Fail where the loss exceeds the margin (`loss_p` at most
+    `SUCCESS_P`).
     """
     if not outcomes:
         return BehaviourJudgement(
             not_applicable(NAME, "no turn calls a tool"), (), None, None, None
         )
     table = table_of(outcomes)
-    p, lost = exact_mcnemar(table), loss_p(outcomes, table)
+    p, lost = exact_mcnemar(table), loss_p(outcomes, table, policy.success_margin)
     low, high = limits_of(outcomes, table, seed)
     state: State = "inconclusive"
     if low >= -policy.success_margin:
         state = "pass"
-    elif table.difference <= -policy.success_margin and lost <= SUCCESS_P:
+    elif lost <= SUCCESS_P:
         state = "fail"
     message = (
         f"{table.both} turns succeed on both paths, {table.only_baseline} on the baseline alone, "
         f"{table.only_candidate} on the candidate alone, {table.neither} on neither; "
-        f"exact McNemar p = {p:.2g}"
+        f"exact McNemar p = {p:.2g}; {confined(outcomes)}"
     )
     bound = Bound(
         NAME,
@@ -103,15 +110,41 @@ def _rate(outcomes: Sequence[PairedOutcome], path: Literal["baseline", "candidat
     return clustered_rate(sums)
 
 
-def loss_p(outcomes: Sequence[PairedOutcome], table: PairedTable) -> float:
-    """p-value of a loss: the larger of McNemar's, which takes turns for independent, and of the
-    sign-flip test over sessions, which does not; 1 where no session differs.
+def loss_p(outcomes: Sequence[PairedOutcome], table: PairedTable, margin: float) -> float:
+    """p-value of a loss of at most `margin`: the larger of Tango's, which takes turns for
+    independent, and of Student's t over sessions, which does not; 1 of fewer than two sessions.
+
+    With L sessions that lose it is no less than 2^-L, the least that a sign-flip test of them could
+    give: a few sessions that all lose alike have no spread, and prove no more for that.
     """
-    losses = dict.fromkeys((outcome.session for outcome in outcomes), 0)
+    sums = _by_session(outcomes)
+    sessions, losing = len(sums), int((sums[:, 0] < 0).sum())
+    if sessions < 2:
+        return 1.0
+    residual = sums[:, 0] - table.difference * sums[:, 1]
+    error = float((residual**2).sum() * sessions / (sessions - 1)) ** 0.5 / table.pairs
+    beyond = table.difference + margin
+    by_session = float(beyond >= 0) if error == 0 else stats.t.cdf(beyond / error, sessions - 1)
+    return max(loss_beyond(table, margin), float(by_session), 0.5**losing)
+
+
+def confined(outcomes: Sequence[PairedOutcome]) -> str:
+    """What the sessions say of losses that keep to some of them, in words."""
+    sums = _by_session(outcomes)
+    losing, sessions = int((sums[:, 0] < 0).sum()), len(sums)
+    return (
+        f"sessions that lose calls: {losing} of {sessions}, "
+        f"at most {share_limit(losing, sessions):.1%} of all (95%)"
+    )
+
+
+def _by_session(outcomes: Sequence[PairedOutcome]) -> npt.NDArray[np.float64]:
+    """Candidate less baseline successes, and turns, by session: [sessions, 2]."""
+    row = {session: i for i, session in enumerate(sorted({o.session for o in outcomes}))}
+    sums = np.zeros((len(row), 2))
     for outcome in outcomes:
-        losses[outcome.session] += outcome.baseline - outcome.candidate
-    flip = integer_sign_flip(list(losses.values()))
-    return 1.0 if flip.p is None else max(exact_mcnemar(table), flip.p)
+        sums[row[outcome.session]] += (outcome.candidate - outcome.baseline, 1)
+    return sums
 
 
 def table_of(outcomes: Sequence[PairedOutcome]) -> PairedTable:
@@ -133,11 +166,7 @@ def limits_of(
         bound = zero_discordant_bound(table.pairs, level)
         return -bound, bound
     low, high = newcombe(table, level)
-    row = {session: i for i, session in enumerate(sorted({o.session for o in outcomes}))}
-    sums = np.zeros((len(row), 2))
-    for outcome in outcomes:
-        sums[row[outcome.session]] += (outcome.candidate - outcome.baseline, 1)
-    interval = clustered(ratio, sums, table.pairs, seed=seed, level=level)
+    interval = clustered(ratio, _by_session(outcomes), table.pairs, seed=seed, level=level)
     if interval.low is None or interval.high is None:
         return low, high
     # Of few sessions the t interval is wider than any difference of two shares can be.

@@ -1,64 +1,71 @@
-"""Control: acceptance halved in the label with most steps; `ACCEPTANCE_COLLAPSE` must fire.
+"""Control: acceptance halved in the label with most steps; `ACCEPTANCE_LOSS` must fire.
 
-The run itself, unmodified, is the reference.
+It goes the way of the run: against the run's own reference, by sessions, with the policy's margin.
+Without a reference no loss can be seen, planted or not.
 """
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
+from operator import add
 
 from checks import findings as codes
-from checks.acceptance.profile_row import ProfileRow
-from checks.acceptance.reference import MIN_DRAFTS, compare_profiles
+from checks.acceptance.loss import judge_loss, losses
+from checks.acceptance.profile_row import MIN_DRAFTS, ProfileRow, SessionCounts
 from checks.bounds import ControlResult
-from checks.findings import Finding
+from checks.policy import Policy
 
 KIND = "acceptance halved in one label"
+LOST = 0.5
 
 
 def halved(row: ProfileRow) -> ProfileRow:
-    """Just under half as many accepted at every position; the counters still agree."""
-    accepted = tuple(_half(count) for count in row.accepted_per_pos)
-    reached = row.reached_per_pos
-    if reached is not None:
-        reached = (*reached[:1], *map(_half, reached[1:]))
+    """Half as many accepted at every position of every session; the counters still agree."""
+    sessions = tuple((name, _halved(counts)) for name, counts in row.sessions)
+    total = reduce(add, (counts for _, counts in sessions))
     return replace(
         row,
-        accepted_per_pos=accepted,
-        num_accepted_tokens=sum(accepted),
-        reached_per_pos=reached,
+        accepted_per_pos=total.accepted,
+        num_accepted_tokens=sum(total.accepted),
+        reached_per_pos=total.reached,
+        sessions=sessions,
     )
 
 
-def _half(count: int) -> int:
-    return max(count - 1, 0) // 2
+def _halved(counts: SessionCounts) -> SessionCounts:
+    accepted = tuple(n // 2 for n in counts.accepted)
+    reached = (*counts.reached[:1], *(n // 2 for n in counts.reached[1:]))
+    return SessionCounts(counts.drafts, accepted, reached)
 
 
-def judge_acceptance_control(rows: Sequence[ProfileRow], *, drafter: bool = True) -> ControlResult:
-    """Plant it in the rows of one label, and compare with the run; equal paths (A/A) without a
-    `drafter` hold nothing to plant it in."""
-    if not drafter:
-        why = "nothing drafts in equal paths"
-        return ControlResult(KIND, codes.ACCEPTANCE_COLLAPSE, "not_applicable", (), why)
+def judge_acceptance_control(
+    rows: Sequence[ProfileRow], reference: Sequence[ProfileRow], policy: Policy
+) -> ControlResult:
+    """Plant it in the rows of the label with most steps, and compare with the reference."""
+    expected = codes.ACCEPTANCE_LOSS
+    if not reference:
+        none = "no reference run: no loss of acceptance could be seen"
+        return ControlResult(KIND, expected, "not_applicable", (), none)
+    found = {row.boundary: row for row in losses(rows, reference, policy.acceptance_loss_margin)}
     steps = Counter[str]()
     for row in rows:
-        if (
-            row.boundary != "all"
-            and row.num_drafts >= MIN_DRAFTS
-            and row.accepted_per_pos[:1] > (0,)
-        ):
+        if row.boundary in found and row.boundary != "all":
             steps[row.boundary] += row.num_drafts
     if not steps:
-        few = f"no label has {MIN_DRAFTS} drafts in one context band with one accepted"
-        return ControlResult(KIND, codes.ACCEPTANCE_COLLAPSE, "no_data", (), few)
+        few = f"no label has {MIN_DRAFTS} drafts in this run and in the reference"
+        return ControlResult(KIND, expected, "not_applicable", (), few)
     label = steps.most_common(1)[0][0]
+    known = found[label]
+    if known.loss is None or known.detectable is None:
+        few = f"{label} has too few sessions for an interval"
+        return ControlResult(KIND, expected, "not_applicable", (), few)
+    # What halving leaves of the row's acceptance, beside what it has lost already.
+    if 1 - (1 - known.loss) * (1 - LOST) < known.detectable:
+        blind = f"in {label} only a loss of {known.detectable:.0%} or more would show"
+        return ControlResult(KIND, expected, "not_applicable", (), blind)
     planted = [halved(row) if row.boundary == label else row for row in rows]
-    seen = [item for item in compare_profiles(planted, rows) if isinstance(item, Finding)]
-    fired = tuple(sorted({item.code for item in seen}))
-    return ControlResult(
-        KIND,
-        codes.ACCEPTANCE_COLLAPSE,
-        "caught" if codes.ACCEPTANCE_COLLAPSE in fired else "missed",
-        fired,
-        f"planted in {label}, {steps[label]} drafts",
-    )
+    _, seen = judge_loss(losses(planted, reference, policy.acceptance_loss_margin), True, policy)
+    fired = tuple(sorted({finding.code for finding in seen}))
+    detail = f"planted in {label}, {steps[label]} drafts"
+    return ControlResult(KIND, expected, "caught" if expected in fired else "missed", fired, detail)

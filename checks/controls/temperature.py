@@ -21,9 +21,9 @@ from checks.sampled.turn import SampledTurn, ScoredTurn, reason_not_judged, scor
 
 KIND = "tokens redrawn at temperature 1.1"
 FACTOR = 1.1
-ENOUGH = 5.0
-"""Expected Z of the surprisal martingale from which the control is sure to be seen: the Holm level
-0.001 over four tests needs 3.66, and 1.28 more for power 0.9."""
+ENOUGH = 5.4
+"""Expected z from which the control is sure to be seen: the Holm level 0.001 over seven two-sided
+tests needs 3.98, and 1.28 more for power 0.9."""
 
 
 def tempered(law: Law) -> Floats:
@@ -74,16 +74,23 @@ def redraw_turn(turn: SampledTurn, seed: int) -> Redrawn:
     return Redrawn(score_turn(planted, seed), *shift_of(law), len(lists))
 
 
+def expected_z(turns: Sequence[Redrawn], margin: float) -> float:
+    """Standardised difference of mean surprisal beyond the margin (nat per token) that redrawn
+    tokens are expected to show beside as many of the baseline's."""
+    spread = sum(one.spread for one in turns)
+    beyond = sum(one.shift - margin * one.tokens for one in turns)
+    return max(beyond, 0.0) / (2 * spread) ** 0.5 if spread > 0 else 0.0
+
+
 def judge_temperature_control(turns: Sequence[Redrawn], policy: Policy, seed: int) -> ControlResult:
     """Judge the run again with every turn of the candidate redrawn."""
     expected = codes.SAMPLED_SHIFT
     if not turns:
         return ControlResult(KIND, expected, "not_applicable", (), "no turn is sampled")
     turns = sorted(turns, key=lambda one: (one.turn.session, one.turn.turn))
-    spread = sum(one.spread for one in turns)
-    z = sum(one.shift for one in turns) / spread**0.5 if spread > 0 else 0.0
+    z = expected_z(turns, policy.excess_surprisal_margin)
     if z < ENOUGH:
-        few = f"expected Z is {z:.2f}, {ENOUGH:.0f} is wanted: too few sampled tokens"
+        few = f"expected Z is {z:.2f}, {ENOUGH:g} is wanted: too few sampled tokens"
         return ControlResult(KIND, expected, "no_data", (), few)
     judged = judge_scored([one.turn for one in turns if one.tokens], policy, seed)
     fired = tuple(sorted({finding.code for finding in judged.findings}))

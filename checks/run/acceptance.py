@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from checks.acceptance.counters import judge_speculation
 from checks.acceptance.drafting import Drafting
+from checks.acceptance.loss import judge_loss, loss_statement, losses
 from checks.acceptance.positions import DraftPositions
 from checks.acceptance.profile import NO_TAGS, Cell, floor_bound, profile, profile_rows
 from checks.acceptance.profile_row import ProfileRow
@@ -27,7 +28,8 @@ from traces.journal.exchange import TurnId
 class Acceptance:
     """The acceptance profile of the candidate, and what is wrong with it.
 
-    `bounds` holds the mean acceptance length against the policy's floor, where one is set.
+    `bounds` holds the loss against the reference run, and the mean acceptance length against the
+    policy's floor where one is set; `power` says what loss would have been seen.
     """
 
     sums: ProfileSums
@@ -37,6 +39,7 @@ class Acceptance:
     not_judged: tuple[NotJudged, ...]
     drafts: int
     bounds: tuple[Bound, ...]
+    power: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +84,20 @@ def accepted_of(readings: Mapping[TurnId, Reading], k: int) -> Accepted:
 def judge_acceptance(
     accepted: Accepted,
     reference: Sequence[ProfileRow],
+    pinned: Sequence[ProfileRow],
     policy: Policy,
     seed: int,
     tags: Mapping[str, Mapping[str, str]] = NO_TAGS,
 ) -> Acceptance:
-    """Profile of all aligned turns; unaligned ones are findings of severity info."""
+    """Profile of all aligned turns; unaligned ones are findings of severity info.
+
+    Losses are held against `pinned`, all else against `reference`.
+    """
     rows = tuple(profile_rows(accepted.sums))
     compared = compare_with_reference(rows, reference) if reference else []
-    findings = [item for item in compared if isinstance(item, Finding)]
+    lost = losses(rows, pinned, policy.acceptance_loss_margin)
+    bound, lost_rows = judge_loss(lost, bool(pinned), policy)
+    findings = [*(item for item in compared if isinstance(item, Finding)), *lost_rows]
     cells = tuple(profile(accepted.sums, tags, seed=seed))
     return Acceptance(
         sums=accepted.sums,
@@ -97,9 +106,10 @@ def judge_acceptance(
         findings=tuple(in_report_order([*findings, *accepted.findings])),
         not_judged=tuple(item for item in compared if isinstance(item, NotJudged)),
         drafts=accepted.drafts,
-        bounds=()
+        bounds=(bound,)
         if policy.acceptance_floor is None
-        else (floor_bound(cells, policy.acceptance_floor),),
+        else (bound, floor_bound(cells, policy.acceptance_floor)),
+        power=loss_statement(lost, bool(pinned)),
     )
 
 

@@ -26,6 +26,7 @@ from traces.journal.path_facts import PathFacts
 from traces.journal.score import Score
 from traces.journal.served_parsers import ServedParsers
 from traces.journal.server_sample import ServerSample
+from traces.journal.vllm_flags import logprobs_mode
 from traces.session.facts import SessionFacts
 from traces.wire.response import Response, Token
 
@@ -51,9 +52,13 @@ class Answers:
     own_tokens: Mapping[str, Mapping[TurnId, Mapping[int, Token]]] = field(default_factory=dict)
 
 
-def _processes(facts: PathFacts) -> bool:
+def _mode(facts: PathFacts) -> str | None:
+    """What log probabilities a server reports: by what its probe showed, else by its command line;
+    `None` where neither says."""
     seen = facts.observables.processed_logprobs if facts.observables else None
-    return bool(facts.command) if seen is None else seen
+    if seen is None:
+        return logprobs_mode(facts.command)
+    return "processed_logprobs" if seen else "raw_logprobs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +66,9 @@ class RunFacts:
     """What is known of a whole run beside its captures.
 
     `servers` holds what every server of a path says of itself; `served` the parsers and the
-    tokenizer it runs. `reference` is the acceptance profile to compare with. `limits` holds the
-    `max_tokens` of the turns that fit the servers, `too_long` why the others do not. `unread`
+    tokenizer it runs. `reference` is the acceptance profile to compare with, `pinned` the one that
+    losses are held against where it is another. `limits` holds the `max_tokens` of the turns that
+    fit the servers, `too_long` why the others do not. `unread`
     counts rows of the sources that could not be used. `notes` are for the reader of the report;
     `unverified` says what could not be seen beside what the paths were compared by. `samples` are
     readings of the servers' metrics by arm, `strays` records of journals that no judgement reads,
@@ -83,6 +89,7 @@ class RunFacts:
     drafter_known: bool = False
     kind: Kind = "gate"
     reference: Sequence[ProfileRow] = ()
+    pinned: Sequence[ProfileRow] = ()
     arms: tuple[Arm, ...] = ()
     sessions: tuple[SessionFacts, ...] = ()
     limits: Mapping[TurnId, int] = field(default_factory=dict)
@@ -111,9 +118,18 @@ class RunFacts:
 
     @property
     def processed_logprobs(self) -> bool:
-        """Whether every server reports log probabilities as the sampler saw them: by what its probe
-        showed, else as launched servers do."""
-        return all(_processes(facts) for servers in self.servers.values() for facts in servers)
+        """Whether every server reports log probabilities as the sampler saw them."""
+        return self.logprobs_modes == {"processed_logprobs"}
+
+    @property
+    def logprobs_modes(self) -> frozenset[str | None]:
+        """What log probabilities the servers report; `None` among them: one does not show it."""
+        return frozenset(_mode(facts) for servers in self.servers.values() for facts in servers)
+
+    @property
+    def held_against(self) -> Sequence[ProfileRow]:
+        """The profile that losses of acceptance are held against."""
+        return self.pinned or self.reference
 
     @property
     def templates(self) -> Mapping[str, str]:

@@ -25,9 +25,8 @@ from checks.controls.unchanged import Copies, judge_unchanged
 from checks.findings import Finding, in_report_order
 from checks.greedy.bounds import RATE, enough_bounds
 from checks.greedy.judge import GreedyJudgement
-from checks.greedy.rate_table import DEFAULT_DEFF
 from checks.policy import Policy
-from checks.power import power_statement
+from checks.power import token_statement
 from checks.run.acceptance import (
     Acceptance,
     Accepted,
@@ -53,6 +52,7 @@ from checks.run.session import ArmSums, RunSums, SessionSums, judge_session
 from checks.run.setup import SetUp, judge_setup
 from checks.run.slices import Slices, judge_run_slices
 from checks.sampled.judge import SampledJudgement, judge_scored
+from checks.sampled.path import sampler_statement
 from checks.servers.speed import SpeedEstimate, compare_speed, compare_speed_by_context
 from checks.servers.speed_curve import CurvePoint
 from checks.slices.judge import slice_findings
@@ -144,7 +144,11 @@ def judge_run(sums: RunSums, floor: RunFloor, facts: RunFacts) -> RunJudgement:
         bounds=_bounds(parts, sessions, policy),
         findings=findings,
         controls=_controls(sessions, parts, floor, facts),
-        power=[_power(parts.greedy, parts.acceptance), *parts.splits.statements],
+        power=[
+            _power(parts.greedy, parts.acceptance),
+            *parts.splits.statements,
+            *_samplers(sessions, facts),
+        ],
         setup=_nothing_to_judge(sessions),
         aa=facts.kind == "aa",
     )
@@ -185,7 +189,9 @@ def _judge_parts(
         greedy=greedy_of(main, facts.main, floor, facts),
         pairs=sum((one.exact for one in main), PairJudgements()) + plain,
         sampled=judge_scored([turn for one in sessions for turn in one.scored], policy, seed),
-        acceptance=judge_acceptance(accepted, facts.reference, policy, seed, facts.tags),
+        acceptance=judge_acceptance(
+            accepted, facts.reference, facts.held_against, policy, seed, facts.tags
+        ),
         drafts=_drafts(accepted, facts),
         behaviour=judge_behaviour([o for one in sessions for o in one.outcomes], policy, seed),
         splits=_splits(sessions, floor, facts),
@@ -349,9 +355,7 @@ def _controls(
         ),
         *(planted.result for planted in _planted(sessions, facts)),
         judge_rechunk_control(floor.pieces, LONGEST_DRAFT, seed),
-        judge_acceptance_control(
-            parts.acceptance.rows, drafter=facts.kind != "aa" or parts.acceptance.drafts > 0
-        ),
+        judge_acceptance_control(parts.acceptance.rows, facts.held_against, policy),
         judge_unchanged(copies, parts.greedy, results, of_main, policy, seed),
         judge_temperature_control([r for one in sessions for r in one.redrawn], policy, seed),
         *parts.splits.controls,
@@ -367,10 +371,15 @@ def _planted(sessions: Sequence[SessionSums], facts: RunFacts) -> Iterable[Plant
 
 
 def _power(greedy: GreedyJudgement, acceptance: Acceptance) -> str:
-    deff = greedy.rate.deff if greedy.rate else DEFAULT_DEFF
-    whole = next((cell for cell in acceptance.cells if cell.dimension == "all"), None)
-    first = whole.conditional[0].value if whole and whole.conditional else None
-    return power_statement(greedy.tokens, deff, acceptance.drafts or None, first)
+    loud = [f"{noise.shape} shape: {noise.too_noisy}" for noise in greedy.noise if noise.too_noisy]
+    tokens = token_statement(greedy.tokens, greedy.sessions, "; ".join(loud) or None)
+    return f"{tokens}; {acceptance.power}"
+
+
+def _samplers(sessions: Sequence[SessionSums], facts: RunFacts) -> list[str]:
+    drawn = [turn for one in sessions for turn in one.scored]
+    said = sampler_statement(drawn, facts.logprobs_modes)
+    return [] if said is None else [said]
 
 
 def _nothing_to_judge(sessions: Sequence[SessionSums]) -> list[str]:

@@ -9,7 +9,8 @@ so every statistic of the cell is exact whatever happens along the sequence.
 * Top-k, then top-p: tokens cut off have no mass. One that would be let in by a little rounding
   shares the cell of the last token kept.
 
-A position where the unlisted mass leaves more than 0.1% of the law open is not judged.
+A position where the unlisted mass leaves more than 0.1% of the law open is not judged, nor is one
+where the nucleus of top-p may reach beyond the list.
 """
 
 from collections import Counter
@@ -91,7 +92,7 @@ def law_of(lists: TopLists, sampling: Sampling) -> Law:
         inside[:, 0] = True
         edge |= kept & ~inside & (before < sampling.top_p + EDGE_MASS)
         kept &= inside
-        judged &= (1.0 - high / total >= sampling.top_p) | (high / total <= SLACK)
+        judged &= 1.0 - high / total >= sampling.top_p
         high = np.zeros_like(high)
     mass = np.concatenate([weights * kept, high[:, None]], axis=1)
     probs = mass / mass.sum(axis=1, keepdims=True)

@@ -1,6 +1,6 @@
-"""Is a drafted token emitted exactly as often as the law says?
+"""Is a drafted token emitted exactly as often as the distribution says?
 
-    Z = sum (1[y = d] - p(d)) / sqrt(sum p(d) (1 - p(d)))
+    x = 1[y = d] - p(d),   Var x = p(d) (1 - p(d))
 
 With one-hot drafts (vLLM's default ``draft_sample_method``) rejection sampling emits the drafted
 token with probability exactly p(d) (Leviathan et al. 2023, arXiv 2211.17192). Lenient acceptance
@@ -10,7 +10,6 @@ shows here with a tenth of the tokens that any other statistic needs.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 from checks.sampled.distribution import Ints, Law
 
@@ -31,16 +30,6 @@ class DraftCount:
             self.expected + other.expected,
             self.variance + other.variance,
         )
-
-    @property
-    def z(self) -> float | None:
-        """Standardised excess of emitted drafts; `None` where no draft is known."""
-        return None if self.variance <= 0 else (self.emitted - self.expected) / self.variance**0.5
-
-    @property
-    def p(self) -> float | None:
-        """Two-sided p of z."""
-        return None if self.z is None else float(2 * stats.norm.sf(abs(self.z)))
 
 
 def draft_count(law: Law, drafts: Ints) -> DraftCount:

@@ -1,13 +1,17 @@
-"""Evidence against the law that stays valid however often one looks.
+"""Evidence against the distribution that stays valid however often one looks.
 
-    E_n = mean over alternatives of  prod_t q_t(y_t) / p_t(y_t)
+    E_n = mean over alternatives of  prod_t (1 + x_t) e^(-tolerated s_t)
+    1 + x_t = q_t(y_t) / p_t(y_t)
 
-Every alternative q is fixed before the token is drawn, so E is a non-negative martingale with mean
-1 under the law, and ``P(sup E >= 1/a) <= a`` (Ville 1939; Ramdas et al. 2023, arXiv 2210.01948).
-Alternatives: the law at a temperature a little higher or lower, the best token preferred (lenient
+Every alternative q is fixed before the token is drawn, so x_t has mean 0 and a known standard
+deviation s_t under the distribution. Where rounding moves that mean by no more than `tolerated`
+standard deviations, E is a non-negative supermartingale that begins at 1, for 1 + a <= e^a, and
+``P(sup E >= 1/a) <= a`` (Ville 1939; Ramdas et al. 2023, arXiv 2210.01948). Alternatives: the
+distribution at a temperature a little higher or lower, the best token preferred (lenient
 acceptance), the drafted token preferred, and tilts of the randomised PIT.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +31,20 @@ TILTED = 3
 
 
 @dataclass(frozen=True, slots=True)
+class Growth:
+    """`logs` [n, alternatives]: log growth at the judged positions of one turn; `spread`, of the
+    same shape: the standard deviation of the growth factor under the distribution."""
+
+    logs: Floats
+    spread: Floats
+
+    @property
+    def factor(self) -> Floats:
+        """Growth factor less 1: mean 0 under the distribution."""
+        return np.expm1(self.logs)
+
+
+@dataclass(frozen=True, slots=True)
 class EValue:
     """`last` after all tokens, `largest` along the way (at least the starting 1).
 
@@ -38,8 +56,8 @@ class EValue:
     crossed: int | None
 
 
-def increments(law: Law, u: Floats, drafts: Ints | None = None) -> Floats:
-    """Log growth of each alternative at the judged positions of one turn: [n, alternatives].
+def increments(law: Law, u: Floats, drafts: Ints | None = None) -> Growth:
+    """Growth of each alternative at the judged positions of one turn.
 
     `drafts` [n] holds drafted token ids, -1 where none is known; without it the draft-boosted
     alternatives stand still.
@@ -47,31 +65,41 @@ def increments(law: Law, u: Floats, drafts: Ints | None = None) -> Floats:
     probs, chosen = law.probs[law.judged], law.chosen[law.judged]
     rows = np.arange(len(chosen))
     own = probs[rows, chosen]
-    possible = own > 0
-    with np.errstate(divide="ignore"):
-        logs = np.log(probs)
-    columns = []
-    for temperature in TEMPERATURES:
-        tempered = logs / temperature
-        total = logsumexp(tempered, axis=1)
-        with np.errstate(invalid="ignore"):  # of the impossible, which counts nothing
-            grown = tempered[rows, chosen] - total - logs[rows, chosen]
-        columns.append(np.where(possible, grown, 0))
-    for boost in BOOSTS:
-        columns.append(_boosted(own, chosen == 0, possible, boost))
+    columns = [_tempered(probs, rows, chosen, temperature) for temperature in TEMPERATURES]
+    best = np.zeros(len(chosen), dtype=np.int64)
+    columns += [_boosted(probs, rows, best, chosen, boost) for boost in BOOSTS]
     drafted = _drafted(law, drafts)
-    for boost in BOOSTS:
-        grown = _boosted(own, chosen == drafted, possible, boost)
-        columns.append(np.where(drafted >= 0, grown, 0.0))
+    columns += [_boosted(probs, rows, drafted, chosen, boost) for boost in BOOSTS]
+    logs = [np.where(own > 0, log, 0.0) for log, _ in columns]
+    spread = [deviation for _, deviation in columns]
     tilted = legendre(u[law.judged])[:, :TILTED]
-    columns += [np.log1p(tilt * tilted[:, k]) for tilt in TILTS for k in range(TILTED)]
-    return np.stack(columns, axis=1)
+    for tilt in TILTS:
+        logs += [np.log1p(tilt * tilted[:, k]) for k in range(TILTED)]
+        spread += [np.full(len(chosen), abs(tilt))] * TILTED
+    return Growth(np.stack(logs, axis=1), np.stack(spread, axis=1))
 
 
-def _boosted(own: Floats, hit: Flags, possible: Flags, boost: float) -> Floats:
-    """log of ``((1 - boost) p + boost [hit]) / p``."""
-    safe = np.where(possible, own, 1.0)
-    return np.where(possible, np.log((1 - boost) + boost * hit / safe), 0.0)
+def _tempered(probs: Floats, rows: Ints, chosen: Ints, temperature: float) -> tuple[Floats, Floats]:
+    """(log growth, its factor's standard deviation) at another temperature."""
+    raised = probs ** (1.0 / temperature)
+    raised /= raised.sum(axis=1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):  # of the impossible, which counts nothing
+        ratio = np.where(probs > 0, raised / probs, 0.0)
+        log = np.log(ratio[rows, chosen])
+    return log, np.sqrt(np.maximum((probs * ratio**2).sum(axis=1) - 1.0, 0.0))
+
+
+def _boosted(
+    probs: Floats, rows: Ints, cell: Ints, chosen: Ints, boost: float
+) -> tuple[Floats, Floats]:
+    """The same of ``((1 - boost) p + boost [cell]) / p``; cell -1: nothing is boosted."""
+    known = cell >= 0
+    p = np.where(known, probs[rows, np.maximum(cell, 0)], 1.0)
+    known &= p > 0
+    safe = np.where(p > 0, p, 1.0)
+    grown = np.log((1 - boost) + boost * (chosen == cell) / safe)
+    deviation = boost * np.sqrt(np.maximum(1.0 / safe - 1.0, 0.0))
+    return np.where(known, grown, 0.0), np.where(known, deviation, 0.0)
 
 
 def _drafted(law: Law, drafts: Ints | None) -> Ints:
@@ -85,17 +113,27 @@ def _drafted(law: Law, drafts: Ints | None) -> Ints:
     return np.where(known, cell, -1)
 
 
-def e_value(growth: Floats, threshold: float) -> EValue:
-    """The averaged e-process over all positions in order; `growth` is [n, alternatives]."""
-    if not len(growth):
+def e_value(growth: Growth, threshold: float, tolerated: Floats | float = 0.0) -> EValue:
+    """The averaged e-process over all positions in order.
+
+    `tolerated` is by how many standard deviations rounding may move each alternative's mean.
+    """
+    if not len(growth.logs):
         return EValue(1.0, 1.0, None)
-    paths = np.cumsum(growth, axis=0)
-    logs = logsumexp(paths, axis=1) - np.log(growth.shape[1])
+    paths = np.cumsum(growth.logs - tolerated * growth.spread, axis=0)
+    logs = logsumexp(paths, axis=1) - np.log(paths.shape[1])
     crossed = np.flatnonzero(logs >= np.log(threshold))
     return EValue(
         _bounded(float(logs[-1])),
         _bounded(max(float(logs.max()), 0.0)),
         int(crossed[0]) + 1 if len(crossed) else None,
+    )
+
+
+def joined(parts: Sequence[Growth]) -> Growth:
+    """One after the other."""
+    return Growth(
+        np.concatenate([part.logs for part in parts]), np.concatenate([p.spread for p in parts])
     )
 
 

@@ -1,4 +1,4 @@
-"""Randomised probability integral transform of sampled tokens, and a smooth test of it.
+"""Randomised probability integral transform of sampled tokens, and its smooth components.
 
     U_t = S_t + V_t p_t,   S_t mass of the cells before the one drawn, p_t its mass, V_t ~ U(0, 1)
 
@@ -6,11 +6,9 @@ If the tokens follow the law, the U_t are independent and uniform, however the s
 (Rosenblatt 1952; Brockwell 2007 for the randomised form).
 """
 
-from dataclasses import dataclass
 from hashlib import blake2b
 
 import numpy as np
-from scipy import stats
 
 from checks.sampled.distribution import Floats, Law
 
@@ -32,23 +30,9 @@ def pit(law: Law, draws: Floats) -> Floats:
 
 
 def legendre(u: Floats) -> Floats:
-    """The first four orthonormal Legendre polynomials on [0, 1], shape [n, 4]."""
+    """The first four orthonormal Legendre polynomials on [0, 1], shape [n, 4]: the components of
+    Neyman's smooth test of uniformity (Neyman 1937), each of mean 0 and variance 1."""
     x = 2.0 * u - 1.0
     plain = (x, (3 * x**2 - 1) / 2, (5 * x**3 - 3 * x) / 2, (35 * x**4 - 30 * x**2 + 3) / 8)
     scaled = [np.sqrt(2 * k + 1) * values for k, values in enumerate(plain, start=1)]
     return np.stack(scaled, axis=-1)
-
-
-@dataclass(frozen=True, slots=True)
-class SmoothTest:
-    """Neyman's statistic ``n sum of squared component means``, and its p."""
-
-    statistic: float
-    p: float
-
-
-def smooth_test(u: Floats) -> SmoothTest:
-    """Neyman's smooth test of uniformity (Neyman 1937), chi-square with 4 degrees of freedom."""
-    means = legendre(u).mean(axis=0)
-    statistic = float(len(u) * (means**2).sum())
-    return SmoothTest(statistic, float(stats.chi2.sf(statistic, COMPONENTS)))

@@ -8,8 +8,8 @@ import numpy as np
 
 from checks.sampled.distribution import Floats, TopLists, law_of
 from checks.sampled.draft_acceptance import DraftCount, draft_count
-from checks.sampled.e_process import increments
-from checks.sampled.pit import pit, pit_draws
+from checks.sampled.e_process import Growth, increments
+from checks.sampled.pit import legendre, pit, pit_draws
 from checks.sampled.sampling import obstacles, sampling_of
 from checks.sampled.surprisal import Surprisal, surprisal_of
 from checks.sampled.tail_count import TailCount, tail_count
@@ -67,12 +67,15 @@ def listed_tokens(score: Score | None, tokens: Sequence[int], width: int) -> Top
 
 @dataclass(frozen=True, slots=True)
 class SampledScores:
-    """The statistics of one path's output of one turn; arrays cover judged positions, in order."""
+    """The statistics of one path's output of one turn; arrays cover judged positions, in order.
+
+    `smooth` [4] are the sums of the smooth components, `open` counts positions too open to judge.
+    """
 
     session: str
     surprisal: Surprisal
-    u: Floats
-    growth: Floats
+    smooth: Floats
+    growth: Growth
     tail: TailCount
     draft: DraftCount
     open: int
@@ -80,7 +83,7 @@ class SampledScores:
     @property
     def tokens(self) -> int:
         """Judged positions."""
-        return len(self.u)
+        return len(self.surprisal.excess)
 
 
 def score_lists(
@@ -93,7 +96,7 @@ def score_lists(
     return SampledScores(
         session=turn.session,
         surprisal=surprisal_of(law),
-        u=u[law.judged],
+        smooth=legendre(u[law.judged]).sum(axis=0),
         growth=increments(law, u, known),
         tail=tail_count(law),
         draft=DraftCount() if known is None else draft_count(law, known),
@@ -103,26 +106,36 @@ def score_lists(
 
 @dataclass(frozen=True, slots=True)
 class ScoredTurn:
-    """The statistics of both paths' outputs of one turn; both `None` where it is `not_judged`."""
+    """The statistics of both paths' outputs of one turn; both `None` where it is `not_judged`.
+
+    `seed` is the one that was sent with the request, `None` without; `cut` whether top-p or top-k
+    leaves tokens out.
+    """
 
     session: str
     turn: str
     not_judged: str | None
     candidate: SampledScores | None = None
     baseline: SampledScores | None = None
+    seed: int | None = None
+    cut: bool = False
 
 
 def score_turn(turn: SampledTurn, seed: int) -> ScoredTurn:
     """Statistics of a turn; the baseline's draws are others than the candidate's."""
     reason, lists, own = reason_not_judged(turn), turn.candidate, turn.baseline
+    sampling, seed_sent = sampling_of(turn.request), turn.request.get("seed")
+    cut = sampling.top_k > 0 or sampling.top_p < 1
     if reason is not None or lists is None:
-        return ScoredTurn(turn.session, turn.turn, reason)
+        return ScoredTurn(turn.session, turn.turn, reason, seed=seed_sent, cut=cut)
     return ScoredTurn(
         turn.session,
         turn.turn,
         None,
         candidate=score_lists(turn, lists, turn.drafts, seed),
         baseline=None if own is None else score_lists(turn, own, None, seed + 1),
+        seed=seed_sent,
+        cut=cut,
     )
 
 

@@ -57,6 +57,7 @@ OBSERVABLES = (
         "no argmax check under penalties, a bias or a grammar",
         _lacks("processed_logprobs"),
         "--logprobs-mode=processed_logprobs",
+        stops=False,
     ),
     Observable(
         "cached tokens",

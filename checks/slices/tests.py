@@ -87,13 +87,12 @@ def success_test(
 ) -> SliceTest | None:
     """Tool-call success of a slice; `None` where none of its turns is about tools.
 
-    The p-value is `loss_p`; 1 where the loss is smaller than the margin.
+    The p-value is `loss_p`, of a loss of at most the margin.
     """
     if not outcomes:
         return None
     table = table_of(outcomes)
-    lost = table.difference <= -policy.success_margin
-    p = loss_p(outcomes, table) if lost else 1.0
+    p = loss_p(outcomes, table, policy.success_margin)
     low = limits_of(outcomes, table, seed, level)[0]
     return SliceTest(
         value=table.difference,

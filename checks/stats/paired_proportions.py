@@ -79,6 +79,32 @@ def zero_discordant_bound(pairs: int, level: float = 0.95) -> float:
     return float(-math.expm1(math.log(1 - level) / pairs))
 
 
+def loss_beyond(table: PairedTable, margin: float) -> float:
+    """One-sided p of a loss of at most `margin`: Tango's score test (Tango 1998, Stat Med 17:891).
+
+        z = (d + margin) / sqrt((2 q + margin - margin^2) / n),   d = (c - b) / n
+
+    q is the share of pairs won by the candidate alone that fits the counts best where the true
+    difference is ``-margin``: the larger root of
+    ``2 n q^2 - [(b + c)(1 - margin) - 2 margin (a + c + d')] q - c margin (1 - margin) = 0`` with
+    a and d' the concordant pairs.
+    """
+    n, won, lost = table.pairs, table.only_candidate, table.only_baseline
+    linear = (won + lost) * (1 - margin) - 2 * margin * (n - lost)
+    q = (linear + math.sqrt(linear**2 + 8 * n * won * margin * (1 - margin))) / (4 * n)
+    spread = max(2 * q + margin - margin**2, 0.0) / n
+    if spread == 0:
+        return 1.0
+    return float(stats.norm.cdf((table.difference + margin) / math.sqrt(spread)))
+
+
+def share_limit(successes: int, trials: int, level: float = 0.95) -> float:
+    """One-sided upper limit of a share (Clopper & Pearson 1934); 0 of n gives 1 - 0.05^(1/n)."""
+    if trials == 0 or successes >= trials:
+        return 1.0
+    return float(stats.beta.ppf(level, successes + 1, trials - successes))
+
+
 def pairs_for_margin(discordant: float, margin: float) -> int:
     """Pairs that show non-inferiority with power 0.9 at one-sided 0.025 if the paths are equal.
 

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 EXACT_UP_TO = 12
 
@@ -19,22 +18,6 @@ class SignFlip:
 
     p: float | None
     sessions: int
-
-
-def integer_sign_flip(differences: Sequence[int]) -> SignFlip:
-    """As `sign_flip` of whole numbers, exact for any number of sessions.
-
-    The distribution of the sum is built session by session: half of it moves up, half down.
-    """
-    values = [abs(value) for value in differences if value]
-    if not values:
-        return SignFlip(None, 0)
-    chance: npt.NDArray[np.float64] = np.ones(1)
-    for value in values:
-        apart = np.zeros(2 * value + 1)
-        apart[0] = apart[-1] = 0.5
-        chance = np.asarray(np.convolve(chance, apart), np.float64)
-    return SignFlip(float(chance[sum(values) + sum(differences) :].sum()), len(values))
 
 
 def sign_flip(differences: Sequence[float], seed: int, draws: int = 20_000) -> SignFlip:

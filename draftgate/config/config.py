@@ -173,6 +173,12 @@ class RunSection(ConfigTable):
         "(vLLM on a GPU, launched paths); `auto` where `policy.noise_tails` is heavy",
     )
     seed: int = Field(0, ge=0, lt=2**63, description="seed of every random draw of the judgement")
+    sampled_seeds: Literal["none", "per-turn"] = Field(
+        "none",
+        description="seed sent with sampled turns whose recording has none: `none`, as users send "
+        "them; or one `per-turn`, made of `seed`, path, arm and turn, so that the answers repeat "
+        "(vLLM then leaves its fast top-p and top-k sampler)",
+    )
     timeout_s: float = Field(
         600, gt=0, le=A_WEEK_S, description="longest wait for one turn, in seconds"
     )
@@ -257,6 +263,11 @@ class ReferenceSection(ConfigTable):
     """`[reference]`: a stored run whose acceptance profile this run is compared with."""
 
     run: str = Field("", description="run id in the store, or `last` for the newest passed run")
+    pinned: str = Field(
+        "",
+        description="run id that losses of acceptance are held against, so that many small ones do "
+        "not add up unseen; default is `run`, and under `last` the first run that passed",
+    )
 
 
 class Config(ConfigTable):

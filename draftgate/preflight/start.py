@@ -17,18 +17,20 @@ from draftgate.preflight.paths import check_paths
 from draftgate.preflight.places import check_output
 from draftgate.preflight.servers import ask_attached
 from draftgate.run.plan import Plan, make_plan
-from draftgate.run.stored import NO_REFERENCE, reference_rows
+from draftgate.run.stored import NO_REFERENCE, pinned_rows, reference_rows
 from draftgate.run.target import Servers
 from reports.store.store import Store
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What a run begins with: its turns, the profile to compare with, what the attached servers say
-    of themselves, and what a reader should know before it begins."""
+    """What a run begins with: its turns, the profile to compare with and the one that losses are
+    held against, what the attached servers say of themselves, and what a reader should know before
+    it begins."""
 
     plan: Plan
     reference: Sequence[ProfileRow]
+    pinned: Sequence[ProfileRow]
     servers: Servers
     notes: tuple[str, ...] = ()
 
@@ -43,7 +45,7 @@ def prepare(config: Config) -> Start:
     Store.open(Path(config.run.db), write=True).close()
     reference = reference_rows(config)
     notes = (NO_REFERENCE,) if config.reference.run and not reference else ()
-    return Start(plan, reference, ask_attached(config), notes)
+    return Start(plan, reference, pinned_rows(config), ask_attached(config), notes)
 
 
 def start_notes(config: Config, start: Start) -> list[str]:

@@ -25,7 +25,7 @@ from replay.sending.arm import ArmPlan, ArmResult, run_arm
 from replay.sending.endpoint import Endpoint
 from replay.sending.fit import Fitted, fit_turns
 from replay.sending.job import Job, SessionJobs
-from replay.sending.request import gate_request, plain_request
+from replay.sending.request import gate_request, plain_request, turn_seed
 from traces.journal.arm import MAIN, PLAIN, REPEAT, Arm
 from traces.journal.exchange import Evidence, TurnId
 from traces.session.perturbation import perturb
@@ -229,9 +229,15 @@ class Collector:
             model=path.model,
             cache_salt=salt,
             max_tokens=limits[job.session, job.turn],
-            seed=self.config.run.seed,
+            seed=self._seed(path, arm, job),
         )
         return Job(job.session, job.turn, request)
+
+    def _seed(self, path: OpenPath, arm: str, job: Job) -> int | None:
+        """The seed of a sampled turn that was recorded without one."""
+        if self.config.run.sampled_seeds == "none":
+            return None
+        return turn_seed(self.config.run.seed, path.name, arm, job.session, job.turn)
 
 
 def _perturbed(job: Job, arm: Arm) -> Job:

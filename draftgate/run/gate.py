@@ -40,6 +40,7 @@ from draftgate.run.target import (
     Settled,
     read_drafter_configs,
     run_facts,
+    settle_logprobs_mode,
     settle_noise_tails,
 )
 from traces.counted import counted
@@ -106,7 +107,8 @@ class _Begun:
 
 
 def _run(begun: _Begun, reporter: Reporter) -> GateOutcome:
-    config, folder, plan = begun.config, begun.folder, begun.start.plan
+    folder, plan = begun.folder, begun.start.plan
+    config = settle_logprobs_mode(begun.config, plan.jobs)
     servers = begun.start.servers
     begun.write(Fitting())
     collector = Collector(config, folder, reporter)
@@ -157,6 +159,7 @@ def _facts(begun: _Begun, config: Config, servers: Servers, fitting: Fitting) ->
         run_facts(config, begun.folder.run, servers, further_arms(config)),
         drafter=read_drafter_configs(config),
         reference=begun.start.reference,
+        pinned=begun.start.pinned,
         sessions=plan.facts,
         limits=fitting.limits,
         too_long=fitting.too_long,

@@ -44,6 +44,7 @@ SAME = (
     "run.concurrency",
     "run.arms",
     "run.seed",
+    "run.sampled_seeds",
     "arms",
     "server.model",
     "server.served_model_name",

@@ -6,9 +6,13 @@ being resumed: its outcome is read, and nothing is sent or judged again.
 """
 
 import json
+from collections.abc import Sequence
+from functools import reduce
+from operator import add
 from pathlib import Path
+from typing import Literal
 
-from checks.acceptance.profile_row import ProfileRow
+from checks.acceptance.profile_row import ProfileRow, SessionCounts
 from checks.bounds import Bound, ControlResult
 from checks.verdict import Verdict
 from draftgate.config.config import Config
@@ -84,19 +88,77 @@ def reference_rows(config: Config) -> list[ProfileRow]:
 
     Raises StoreError where the store holds no such run.
     """
-    name, db = config.reference.run, Path(config.run.db)
+    return _rows_of(config, config.reference.run, "desc")
+
+
+def pinned_rows(config: Config) -> list[ProfileRow]:
+    """The rows of the run that losses are held against: one that does not move from run to run.
+
+    Empty and raises as `reference_rows`.
+    """
+    return _rows_of(config, config.reference.pinned or config.reference.run, "asc")
+
+
+def _rows_of(config: Config, name: str, order: Literal["asc", "desc"]) -> list[ProfileRow]:
+    db = Path(config.run.db)
     if not name or (name == LAST and not db.exists()):
         return []
     with Store.open(db) as store:
-        run = _last_passed(store) if name == LAST else store.resolve(name)
-        rows = store.rows(
-            "from v_profile where run = ? and path = 'candidate' and arm = 'main'", [run]
+        run = _passed(store, order) if name == LAST else store.resolve(name)
+        return [] if run is None else profile_of(store, run)
+
+
+COUNTS = """
+select s.label::varchar as boundary, p.context_band::varchar as band, s.session, s.drafted,
+  s.accepted, count(*) as steps
+from steps s
+join draft_positions p on p.run = s.run and p.path = s.path and p.arm = s.arm
+  and p.session = s.session and p.turn = s.turn and p.attempt = s.attempt and p.step = s.step
+  and p.position = 0
+where s.run = ? and s.path = 'candidate' and s.arm = 'main'
+  and s.label is not null and p.context_band is not null
+group by all order by all
+"""
+"""As the view `v_profile`, by session."""
+
+
+def profile_of(store: Store, run: str) -> list[ProfileRow]:
+    """The candidate's profile rows of a stored run, with the counts of every session."""
+    rows: dict[tuple[str, str], list[Row]] = {}
+    for row in store.rows(COUNTS, [run]):
+        for boundary in ("all", row["boundary"]):
+            rows.setdefault((boundary, row["band"]), []).append(row)
+    return [_profile_row(*name, counted) for name, counted in rows.items()]
+
+
+def _profile_row(boundary: str, band: str, counted: Sequence[Row]) -> ProfileRow:
+    depth = max(row["drafted"] for row in counted)
+    sessions: dict[str, SessionCounts] = {}
+    for row in counted:
+        accepted = tuple(row["steps"] * (row["accepted"] > i) for i in range(depth))
+        reached = tuple(
+            row["steps"] * (row["accepted"] >= i and row["drafted"] > i) for i in range(depth)
         )
-    return [ProfileRow.from_mapping(row) for row in rows]
+        one = SessionCounts(row["steps"], accepted, reached)
+        known = sessions.get(row["session"])
+        sessions[row["session"]] = one if known is None else known + one
+    total = reduce(add, sessions.values())
+    return ProfileRow(
+        boundary,
+        band,
+        total.drafts,
+        sum(row["drafted"] * row["steps"] for row in counted),
+        total.accepted,
+        sum(total.accepted),
+        total.reached,
+        sessions=tuple(sessions.items()),
+    )
 
 
-def _last_passed(store: Store) -> str | None:
+def _passed(store: Store, order: Literal["asc", "desc"]) -> str | None:
+    """The first or the last run that passed."""
     found = store.rows(
-        "select run from runs where verdict = 'pass' order by started_at desc, run desc limit 1"
+        f"select run from runs where verdict = 'pass' order by started_at {order}, run {order} "
+        "limit 1"
     )
     return str(found[0]["run"]) if found else None

@@ -13,6 +13,7 @@ from checks.run.evidence import RunFacts, ServerFacts
 from draftgate.config.config import Config
 from draftgate.run.paths import server_spec
 from replay.launch.drafter import read_drafter
+from replay.sending.job import Job
 from traces.journal.arm import Arm
 from traces.journal.drafter_configs import DrafterConfigs
 from traces.journal.path_facts import PathFacts
@@ -51,6 +52,27 @@ def settle_noise_tails(config: Config, servers: Servers) -> Settled:
         note = f"the target is {reason}: its noise has heavy tails, so no single token condemns"
         return Settled(settled, notes=(note,))
     return Settled(settled, unverified=(UNKNOWN,) if target is None else ())
+
+
+LOGPROBS_MODE = "--logprobs-mode"
+RAW = "raw_logprobs"
+
+
+def settle_logprobs_mode(config: Config, jobs: Sequence[Sequence[Job]]) -> Config:
+    """Launched servers report raw log probabilities where a turn is sampled.
+
+    Processed ones keep vLLM from its fast top-p and top-k sampler, which users run; greedy turns
+    go through no sampler, and processed ones show them what penalties and grammars did. A mode that
+    the configuration names stands.
+    """
+    flags = (*config.server.flags, *config.baseline.flags, *config.candidate.flags)
+    sampled = any(
+        float(job.request.get("temperature") or 0) > 0 for session in jobs for job in session
+    )
+    if not config.server.model or not sampled or LOGPROBS_MODE in parse_flags(flags):
+        return config
+    told = (*config.server.flags, f"{LOGPROBS_MODE}={RAW}")
+    return config.model_copy(update={"server": config.server.model_copy(update={"flags": told})})
 
 
 def _model(config: Config, servers: Servers) -> str:

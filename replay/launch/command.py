@@ -21,10 +21,13 @@ MODULE = "vllm.entrypoints.openai.api_server"
 OBSERVING_FLAGS = (
     "--enable-per-request-metrics",
     "--enable-prompt-tokens-details",
-    "--logprobs-mode=processed_logprobs",
 )
-"""Both paths. Processed logprobs are those the sampler saw, so that a greedy token is their argmax
-even under penalties or a grammar; prompt logprobs stay raw in every mode."""
+"""Both paths, attached ones too."""
+
+LOGPROBS = "--logprobs-mode=processed_logprobs"
+"""Both paths, where nothing is sampled. Processed logprobs are those the sampler saw, so that a
+greedy token is their argmax even under penalties or a grammar; prompt logprobs stay raw in every
+mode."""
 
 DRAFTING_FLAG = "--per-request-spec-decode-metrics=detailed"
 """Only with a speculative config; vLLM refuses it without one."""
@@ -81,7 +84,8 @@ def server_command(spec: ServerSpec, port: int) -> list[str]:
         command += ["--port", str(port)]
     if "--max-num-batched-tokens" not in given:
         command += ["--max-num-batched-tokens", BATCHED_TOKENS]
-    command += [flag for flag in OBSERVING_FLAGS if flag.split("=")[0] not in given]
+    wanted = (*OBSERVING_FLAGS, LOGPROBS)
+    command += [flag for flag in wanted if flag.split("=")[0] not in given]
     command += spec.flags
     if spec.speculative_config:
         command += ["--speculative-config", orjson.dumps(dict(spec.speculative_config)).decode()]

@@ -6,6 +6,7 @@ since asking for ids and logprobs changes the stream (empty deltas for tokens a 
 """
 
 from collections.abc import Mapping
+from hashlib import blake2b
 from typing import Any
 
 TOP_LOGPROBS = 5
@@ -35,7 +36,9 @@ def gate_request(
     """The request of the judged arms; `chat` itself stays as it is.
 
     `cache_salt` keeps the prefix caches of arms apart (vLLM: at most 128 characters). `max_tokens`
-    caps the session's own. `seed` is used for turns that sample and bring none.
+    caps the session's own. `seed` is used for turns that sample and bring none; without it none is
+    sent: one seed for all turns would give all of them the same random stream, and any seed keeps
+    vLLM from its fast sampler (`v1/sample/ops/topk_topp_sampler.py`: per-request generators).
     """
     if top_logprobs < 2:
         raise ValueError("top_logprobs must be at least 2: 1 hides the argmax")
@@ -76,3 +79,9 @@ def plain_request(
         "stream": True,
         "stream_options": {**options, "include_usage": True},
     }
+
+
+def turn_seed(seed: int, *names: str) -> int:
+    """A seed of its own for one turn of one arm, below 2^63; the same for the same names."""
+    text = "\x00".join((str(seed), *names))
+    return int.from_bytes(blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest()) >> 1

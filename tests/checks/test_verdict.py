@@ -4,7 +4,7 @@ import pytest
 
 from checks.bounds import Bound, ControlResult, not_applicable
 from checks.findings import Finding
-from checks.power import detectable_acceptance_shift, detectable_rate, power_statement
+from checks.power import detectable_rate, token_statement
 from checks.verdict import decide
 
 PASS, OPEN = Bound("a", "pass", "fine"), Bound("b", "inconclusive", "open", needed="10 more tokens")
@@ -59,18 +59,17 @@ def test_what_is_needed_is_said() -> None:
 def test_power_agrees_with_the_published_sizes() -> None:
     for tokens, rate in ((2_996, 1e-3), (29_958, 1e-4), (299_574, 1e-5)):
         assert detectable_rate(tokens) == pytest.approx(rate, rel=1e-3)
-    for drafts, shift in ((1_250, 0.05), (7_812, 0.02), (31_247, 0.01)):
-        assert detectable_acceptance_shift(0.7, drafts) == pytest.approx(shift, rel=1e-3)
     assert detectable_rate(0) is None
-    assert "not measured" in power_statement(100, 1.0, None, None)
 
 
-@pytest.mark.parametrize("acceptance", [0.0, 1.0])
-def test_a_drafter_that_is_always_right_does_not_let_a_run_see_every_shift(
-    acceptance: float,
-) -> None:
-    # Half a count of 100: 3.86 · sqrt(0.005 · 0.995 / 100) = 0.027
-    few, many = (detectable_acceptance_shift(acceptance, drafts) for drafts in (100, 10_000))
-    assert few == pytest.approx(0.027, rel=0.02)
-    assert many is not None
-    assert 0 < many < few / 10
+def test_power_tells_faults_spread_over_sessions_from_those_confined_to_some() -> None:
+    # 29,958 / -ln 0.05 = 10,000.3, and half a token; of 24 sessions 1 - 0.05^(1/24) = 11.7%.
+    said = token_statement(29_958, 24, None)
+    assert "one wrong token in 10,001" in said
+    assert "at least 12% of them" in said
+
+
+def test_power_claims_nothing_where_no_single_token_condemns() -> None:
+    said = token_statement(29_958, 24, "decode shape: too noisy")
+    assert said == "a single wrong token would not have shown: decode shape: too noisy"
+    assert token_statement(0, 0, None) == "no greedy token was judged"

@@ -10,7 +10,6 @@ import pytest
 from checks.greedy.rate import poisson_limits
 from checks.greedy.rate_table import DEFAULT_DEFF
 from checks.policy import Policy
-from checks.power import detectable_acceptance_shift
 from checks.sampled.surprisal import tokens_for_equivalence
 from checks.servers.paths import compare_paths
 from checks.stats.paired_proportions import pairs_for_margin, zero_discordant_bound
@@ -92,7 +91,3 @@ def test_the_numbers_of_the_scale_guide_are_those_of_the_formulas(root: Path) ->
     assert (policy.rate_margin, DEFAULT_DEFF, policy.success_margin) == (1e-4, 2.0, 0.02)
     sampled = [tokens_for_equivalence(v, policy.excess_surprisal_margin) for v in (0.3, 1.0)]
     assert all(f"{n:,}" in text for n in sampled)
-    for drafts, shift in ((313, 0.1), (1250, 0.05), (7812, 0.02)):
-        seen = detectable_acceptance_shift(0.7, drafts)
-        assert seen == pytest.approx(shift, rel=2e-3)
-        assert f"{drafts:,}" in text

@@ -11,7 +11,7 @@ from checks.greedy.turn import measure_turn
 from checks.policy import Policy
 from evidence.markdown import table
 from evidence.pool import Run, others, pack, read, tokens, unpack
-from evidence.strengths import acceptance_need, half_caught, rate_need
+from evidence.strengths import half_caught, rate_need
 from evidence.tables import counted, pool_alarms, resampled
 from tests.support.synthetic_model import SyntheticModel, gaussian, greedy_pool
 
@@ -90,12 +90,6 @@ def test_a_rate_is_predicted_to_show_where_its_lower_limit_leaves_twice_the_base
     # k exceedances of the candidate, none of the baseline in as many tokens (deff 1, MOVER):
     # (k - low(k))² + (2 · 3.0)² < k², which the exact Poisson limit first meets at k = 7.1.
     assert [rate_need(rate, 0.0) for rate in (1e-2, 1e-3)] == pytest.approx([710, 7100], rel=0.02)
-
-
-def test_lost_acceptance_is_predicted_to_show_at_two_point_three_deviations() -> None:
-    # 0.3 against 0.135: z = 0.165 / sqrt(2 (0.21 + 0.117) / n) = 2.326 at n = 130
-    assert acceptance_need(0.135, 0.3) == pytest.approx(130, rel=0.1)
-    assert acceptance_need(0.06, 0.3) == 100
 
 
 def test_half_of_the_runs_are_caught_at_the_size_found() -> None:

@@ -31,3 +31,11 @@ def without_secrets(arguments: Sequence[str]) -> tuple[str, ...]:
         else:
             shown.append("***" if secret else argument)
     return tuple(shown)
+
+
+def logprobs_mode(command: Sequence[str] | None) -> str | None:
+    """What log probabilities a server with this command line reports (vLLM's default: raw ones);
+    `None` where its command line is not known."""
+    if command is None:
+        return None
+    return next(iter(parse_flags(command).get("--logprobs-mode", ())), "raw_logprobs")

@@ -7,7 +7,7 @@ from operator import add
 import numpy as np
 import pytest
 
-from checks.acceptance.profile_row import ProfileRow
+from checks.acceptance.profile_row import ProfileRow, SessionCounts
 from checks.bounds import ControlResult, fired
 from checks.controls.acceptance import halved, judge_acceptance_control
 from checks.controls.duplicate import plant_duplicate
@@ -200,24 +200,32 @@ def _wrong_end(pair: Pair) -> Pair:
     return replace(pair, candidate=replace(pair.candidate, finish_reason="length"))
 
 
-ROWS = [
-    ProfileRow("all", "0-8k", 1500, 4500, (1000, 700, 400), 2100),
-    ProfileRow("code", "0-8k", 1000, 3000, (700, 500, 300), 1500),
-    ProfileRow("prose", "0-8k", 500, 1500, (300, 200, 100), 600),
-]
+def _row(boundary: str, drafts: int, *accepted: int) -> ProfileRow:
+    """Ten sessions alike."""
+    reached = (drafts, *accepted[:-1])
+    each = SessionCounts(drafts // 10, *(tuple(n // 10 for n in c) for c in (accepted, reached)))
+    sessions = tuple((f"s{i}", each) for i in range(10))
+    return ProfileRow(
+        boundary, "0-8k", drafts, 3 * drafts, accepted, sum(accepted), sessions=sessions
+    )
 
 
-def test_halved_acceptance_is_caught() -> None:
-    result = judge_acceptance_control(ROWS)
-    assert (result.state, result.fired) == ("caught", ("ACCEPTANCE_COLLAPSE",))
+ROWS = [_row("code", 1000, 700, 500, 300), _row("prose", 500, 300, 200, 100)]
+
+
+def test_halved_acceptance_is_caught_against_the_run_s_reference() -> None:
+    result = judge_acceptance_control(ROWS, ROWS, POLICY)
+    assert (result.state, result.fired) == ("caught", ("ACCEPTANCE_LOSS",))
     assert "code" in result.detail
-    assert halved(ROWS[1]).conditional(0) < ROWS[1].conditional(0) / 2
+    assert halved(ROWS[0]).conditional(0) == ROWS[0].conditional(0) / 2
 
 
-def test_halved_acceptance_needs_drafts() -> None:
-    few = [replace(row, num_drafts=40) for row in ROWS]
-    assert judge_acceptance_control(few).state == "no_data"
-    assert judge_acceptance_control([]).state == "no_data"
+def test_without_a_reference_no_control_says_that_a_loss_would_be_seen() -> None:
+    result = judge_acceptance_control(ROWS, [], POLICY)
+    assert result.state == "not_applicable"
+    assert "no reference run" in result.detail
+    few = [replace(row, sessions=row.sessions[:1]) for row in ROWS]
+    assert judge_acceptance_control(few, few, POLICY).state == "not_applicable"
 
 
 def _sampled(length: int) -> list[SampledTurn]:
@@ -239,7 +247,7 @@ def _redrawn(length: int, policy: Policy) -> ControlResult:
 
 def test_redrawn_tokens_are_caught_where_there_are_enough() -> None:
     policy = Policy()
-    assert _redrawn(300, policy).state == "caught"
+    assert _redrawn(600, policy).state == "caught"
     assert _redrawn(20, policy).state == "no_data"
     assert judge_temperature_control([], policy, seed=0).state == "not_applicable"
 

@@ -110,6 +110,14 @@ def test_a_token_just_outside_the_nucleus_shares_the_edge_cell() -> None:
     assert far.probs[0, 4] == 0
 
 
+def test_a_nucleus_that_may_reach_beyond_the_list_is_not_judged() -> None:
+    """0.9985 of the mass is listed: the nucleus of 0.998 lies inside, that of 0.999 does not."""
+    probs = np.array([[0.9, 0.0985, 0.001, 0.0005]])
+    lists = _lists(probs, 2, [0])
+    assert law_of(lists, Sampling(1.0, top_p=0.998)).judged[0]
+    assert not law_of(lists, Sampling(1.0, top_p=0.999)).judged[0]
+
+
 def test_requests() -> None:
     assert sampling_of({"temperature": 0.001}).temperature == 0.01
     assert sampling_of({"temperature": 1, "top_k": -1, "top_p": None}) == Sampling(1.0)

@@ -1,5 +1,7 @@
 """Size and power of the sampled tests on streams whose law is known."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -7,13 +9,15 @@ from scipy import stats
 from checks.policy import Policy
 from checks.sampled.distribution import law_of
 from checks.sampled.draft_acceptance import draft_count
-from checks.sampled.e_process import e_value, increments
+from checks.sampled.e_process import Growth, e_value, increments
 from checks.sampled.judge import judge_sampled
-from checks.sampled.pit import pit, pit_draws, smooth_test
+from checks.sampled.pit import legendre, pit, pit_draws
 from checks.sampled.sampling import Sampling
-from checks.sampled.surprisal import martingale_z, surprisal_of, tokens_for_equivalence
-from checks.sampled.tail_count import TailCount, tail_count
+from checks.sampled.shift import SessionSums, noise_factor, shift_between
+from checks.sampled.surprisal import surprisal_of, tokens_for_equivalence
+from checks.sampled.tail_count import TailCount, tail_count, tail_p
 from checks.sampled.turn import SampledTurn, listed_tokens, top_lists
+from checks.sampled.witnesses import witnesses
 from checks.stats.holm import holm
 from evidence.sampled_faults import (
     LISTED,
@@ -45,15 +49,34 @@ def _within(rejections: int, level: float) -> bool:
     return low <= rejections <= high
 
 
-def test_every_test_keeps_its_size() -> None:
+def _p(total: float, variance: float) -> float:
+    """Two-sided, of a sum of mean 0 and this variance."""
+    return float(2 * stats.norm.sf(abs(total) / variance**0.5))
+
+
+def _surprisal_p(law) -> float:
+    found = surprisal_of(law)
+    return _p(found.excess.sum(), found.variance.sum())
+
+
+def _draft_p(law, drafts) -> float:
+    found = draft_count(law, drafts)
+    return _p(found.emitted - found.expected, found.variance)
+
+
+def _smooth_p(u) -> float:
+    """Neyman's smooth test: n times the squared component means, chi-square of 4."""
+    return float(stats.chi2.sf(len(u) * (legendre(u).mean(axis=0) ** 2).sum(), 4))
+
+
+def test_every_statistic_keeps_its_size() -> None:
     surprisal, smooth, drafts, e = 0, 0, 0, 0
     tail = TailCount(0, 0.0, 0)
     for seed in range(SEEDS):
         c, law, u = _run(sound, 400, seed)
-        found = surprisal_of(law)
-        surprisal += martingale_z(found.excess, found.variance)[1] <= 0.05
-        smooth += smooth_test(u).p <= 0.05
-        drafts += draft_count(law, c.drafts).p <= 0.05
+        surprisal += _surprisal_p(law) <= 0.05
+        smooth += _smooth_p(u) <= 0.05
+        drafts += _draft_p(law, c.drafts) <= 0.05
         e += e_value(increments(law, u, c.drafts), 20).crossed is not None
         tail += tail_count(law, 2e-3)
     assert _within(surprisal, 0.05)
@@ -100,8 +123,7 @@ def test_faults_are_caught_at_the_predicted_number_of_tokens(fault) -> None:
     caught = 0
     for seed in range(runs):
         _, law, _ = _run(fault, count, 1000 + seed)
-        found = surprisal_of(law)
-        caught += martingale_z(found.excess, found.variance)[1] <= 0.01
+        caught += _surprisal_p(law) <= 0.01
     low, high = stats.binom.interval(0.9999, runs, 0.9)
     assert low <= caught <= high
 
@@ -114,7 +136,7 @@ def test_known_drafts_need_fewer_tokens(fault) -> None:
     caught = 0
     for seed in range(runs):
         c, law, _ = _run(fault, count, 2000 + seed)
-        caught += draft_count(law, c.drafts).p <= 0.01
+        caught += _draft_p(law, c.drafts) <= 0.01
     low, high = stats.binom.interval(0.9999, runs, 0.9)
     assert low <= caught <= high
 
@@ -129,13 +151,82 @@ def test_the_e_process_catches_a_wrong_residual_and_a_temperature() -> None:
 
 
 def test_one_tail_token_in_ten_thousand_is_tolerated_and_fifty_are_not() -> None:
-    assert TailCount(1, 0.01, 10_000).p(1e-4) > 0.1
-    assert TailCount(50, 0.01, 10_000).p(1e-4) < 1e-6
+    quiet = TailCount(0, 0.01, 10_000)
+    assert quiet.tolerated(1e-4, quiet, 2.0) == pytest.approx(1.01)
+    assert tail_p(1, 1.01) > 0.1
+    assert tail_p(50, 1.01) < 1e-6
+    # Six that lie in one session count as one: (6 - 0)^2 over a mean of 6 / 4 and so on.
+    assert tail_p(6, 1.0, deff=6.0) == pytest.approx(stats.poisson.sf(0, 1 / 6))
 
 
-def test_tokens_for_equivalence_agrees_with_the_published_sizes() -> None:
-    assert tokens_for_equivalence(0.3, 0.02) == pytest.approx(8_100, rel=0.01)
-    assert tokens_for_equivalence(1.0, 0.02) == pytest.approx(27_000, rel=0.01)
+def test_tail_tokens_that_the_baseline_shows_are_tolerated_at_twice_its_rounding() -> None:
+    """3 of the baseline's 10,000, none expected: 8 times as many are explained, and the margin."""
+    own = TailCount(3, 0.0, 10_000)
+    assert TailCount(20, 0.0, 10_000).tolerated(1e-4, own, 2.0) == pytest.approx(1 + 8 * 3)
+
+
+def test_tokens_for_equivalence_of_two_paths_are_twice_the_published_sizes() -> None:
+    assert tokens_for_equivalence(0.3, 0.02) == pytest.approx(16_200, rel=0.01)
+    assert tokens_for_equivalence(1.0, 0.02) == pytest.approx(54_000, rel=0.01)
+
+
+def test_growth_factors_have_mean_0_and_the_spread_that_is_said() -> None:
+    """Of a law of three tokens, by summing over them: no draw is needed."""
+    lists = top_lists([0, 1, 2], [{0: np.log(0.6), 1: np.log(0.3), 2: np.log(0.1)}] * 3, 3)
+    law = law_of(lists, PLAIN)
+    growth = increments(law, np.full(3, 0.5), np.array([1, 1, 1]))
+    p = np.array([0.6, 0.3, 0.1])
+    tempered_and_boosted = slice(0, 8)
+    x = growth.factor[:, tempered_and_boosted]
+    assert p @ x == pytest.approx(np.zeros(8), abs=1e-12)
+    assert np.sqrt(p @ x**2) == pytest.approx(growth.spread[0, tempered_and_boosted])
+
+
+def test_a_tolerated_mean_takes_the_growth_back() -> None:
+    """A factor of 1.02 with a spread of 0.2 in 1,000 places is no evidence where a tenth of the
+    spread is tolerated."""
+    steady = Growth(np.full((1000, 1), np.log(1.02)), np.full((1000, 1), 0.2))
+    assert e_value(steady, 500).crossed == 314  # ln 500 / ln 1.02 = 313.8
+    assert e_value(steady, 500, 0.1).crossed is None
+
+
+def sums(totals, tokens=100.0, variance=1.0) -> SessionSums:
+    size = len(totals)
+    return SessionSums(
+        np.asarray(totals), np.full(size, variance * tokens), np.full(size, float(tokens))
+    )
+
+
+def test_a_shift_of_both_paths_is_none() -> None:
+    both = sums([30.0, 31.0, 29.0, 30.0])
+    assert shift_between(both, both, 0.02, 2.0).p == 1.0
+
+
+def test_a_shift_beyond_the_margin_by_hand() -> None:
+    """Means 0.5 and 0 of 400 tokens each: D = 0.5, error sqrt(2 / 400), margin 0.02, t of 3."""
+    found = shift_between(sums([50.0] * 4), sums([0.0] * 4), 0.02, 2.0)
+    assert (found.difference, found.margin) == pytest.approx((0.5, 0.02))
+    assert found.error == pytest.approx((2 / 400) ** 0.5)
+    assert found.p == pytest.approx(2 * stats.t.sf(0.48 / (2 / 400) ** 0.5, 3))
+
+
+def test_what_rounding_at_twice_the_scale_explains_is_no_shift() -> None:
+    """The baseline strays by 0.2: a candidate at twice its rounding by 2.5 times that."""
+    assert noise_factor(2.0) == 2.5
+    strays = sums([20.0] * 100)
+    assert shift_between(sums([50.0] * 100), strays, 0.02, 2.0).p == 1.0
+    assert shift_between(sums([90.0] * 100), strays, 0.02, 2.0).p < 1e-6
+
+
+def test_a_shift_in_one_session_of_many_is_none() -> None:
+    """By tokens z would be 14; by sessions it is one of 20."""
+    heaped = sums([400.0] + [0.0] * 19)
+    assert shift_between(heaped, sums([0.0] * 20), 0.02, 2.0).p > 0.3
+
+
+def test_sessions_that_share_a_seed_are_one_witness() -> None:
+    turns = [("a", 7), ("b", 7), ("c", None), ("c", 8), ("d", 8), ("e", None)]
+    assert witnesses(turns) == {"a": "a", "b": "a", "c": "c", "d": "c", "e": "e"}
 
 
 def test_holm() -> None:
@@ -187,8 +278,24 @@ def test_a_law_that_even_the_baseline_breaks_condemns_nobody() -> None:
         for t in _turns(sound, 24, 500)
     ]
     judged = judge_sampled(turns, POLICY, seed=0)
+    assert judged.candidate is not None
+    assert judged.candidate.excess > 0.3
     assert judged.bounds[0].state == "inconclusive"
     assert judged.findings == ()
+
+
+def test_without_the_baseline_s_tokens_nothing_is_decided() -> None:
+    turns = [replace(turn, baseline=None) for turn in _turns(wrong_residual, 24, 500)]
+    judged = judge_sampled(turns, POLICY, seed=0)
+    assert [bound.state for bound in judged.bounds] == ["inconclusive", "inconclusive"]
+
+
+def test_one_seed_for_all_turns_makes_one_witness_and_no_pass() -> None:
+    request = {"temperature": 1.0, "seed": 42}
+    judged = judge_sampled(_turns(sound, 24, 500, request), POLICY, seed=0)
+    assert judged.compared is not None
+    assert judged.compared.witnesses == 1
+    assert judged.bounds[1].state == "inconclusive"
 
 
 def test_what_cannot_be_rebuilt_is_counted() -> None:

@@ -12,7 +12,7 @@ from checks.servers.drafting_state import (
     judge_states,
     same_server,
 )
-from checks.servers.unseen import judge_shown
+from checks.servers.unseen import judge_shown, unseen
 from traces.journal.observables import Observables
 from traces.journal.path_facts import PathFacts
 
@@ -172,24 +172,28 @@ def test_servers_that_show_everything_stop_nothing() -> None:
     assert judge_shown({"baseline": [lockstep], "candidate": [DRAFTS]}) is None
 
 
+def test_raw_logprobs_stop_nothing_since_sampled_turns_want_them() -> None:
+    raw = replace(PLAIN, observables=replace(SHOWN, speculation=False, processed_logprobs=False))
+    assert judge_shown({"baseline": [raw], "candidate": [DRAFTS]}) is None
+    assert any(line.startswith("processed logprobs: ") for line in unseen(raw))
+
+
 def test_all_that_is_missing_is_one_message_with_the_flags() -> None:
     baseline = replace(PLAIN, observables=replace(SHOWN, cached_tokens=False))
-    lacking = replace(SHOWN, cached_tokens=False, speculation=False, processed_logprobs=False)
+    lacking = replace(SHOWN, cached_tokens=False, speculation=False)
     missing = judge_shown(
         {"baseline": [baseline], "candidate": [replace(DRAFTS, observables=lacking)]}
     )
     assert missing is not None
     assert missing.message == (
         "baseline http://b does not show cached tokens (no prefix-cache check); "
-        "candidate http://c does not show processed logprobs (no argmax check under penalties, a "
-        "bias or a grammar); "
         "candidate http://c does not show cached tokens (no prefix-cache check); "
         "candidate http://c does not show per-step speculation metrics (no acceptance by boundary)"
     )
     assert missing.fix == (
         "start the baseline with --enable-prompt-tokens-details; "
-        "start the candidate with --logprobs-mode=processed_logprobs "
-        "--enable-prompt-tokens-details --per-request-spec-decode-metrics=detailed; "
+        "start the candidate with --enable-prompt-tokens-details "
+        "--per-request-spec-decode-metrics=detailed; "
         "or go on without them: --allow-missing (`run.allow_missing`)"
     )
 

@@ -17,7 +17,6 @@ from checks.policy import Policy
 from checks.slices.acceptance import compare_slices
 from checks.slices.judge import SliceJudgement, judge_slices, slice_findings
 from checks.slices.slices import TurnId, turns_by_slice
-from checks.stats.sign_flip import integer_sign_flip, sign_flip
 from checks.tokens.regret import Regrets
 from tests.support.synthetic_model import response_of
 
@@ -78,17 +77,6 @@ def test_the_rate_test_keeps_its_level_far_into_the_tail(noise: int, level: floa
                 low = middle + 1
         size += stats.poisson.pmf(y, noise) * stats.poisson.sf(low - 1, 2 * noise)
     assert size <= level
-
-
-@given(st.lists(st.integers(-4, 4), max_size=12))
-def test_whole_numbers_are_flipped_exactly(differences: list[int]) -> None:
-    exact, listed = integer_sign_flip(differences), sign_flip(differences, seed=0)
-    assert exact.sessions == listed.sessions
-    assert exact.p == (None if listed.p is None else pytest.approx(listed.p))
-
-
-def test_many_sessions_are_flipped_exactly_too() -> None:
-    assert integer_sign_flip([1] * 40).p == pytest.approx(0.5**40)
 
 
 # Verdicts.
@@ -195,7 +183,7 @@ def outcomes(lost: dict[str, int]) -> list[PairedOutcome]:
 
 
 def test_lost_tool_calls_of_one_template_are_found_in_it() -> None:
-    """All ten sessions of template d lose three of five; the sign-flip test gives 2^-10."""
+    """All ten sessions of template d lose three of five: no p below 2^-10 for that."""
     lost = {f"s{i}": 3 for i in range(3, 40, 4)}
     found = judged(a_run({}), outcomes(lost))
     assert found["d"].success is not None

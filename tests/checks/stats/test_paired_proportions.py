@@ -8,8 +8,10 @@ from scipy import stats
 from checks.stats.paired_proportions import (
     PairedTable,
     exact_mcnemar,
+    loss_beyond,
     newcombe,
     pairs_for_margin,
+    share_limit,
     wilson,
     zero_discordant_bound,
 )
@@ -48,6 +50,27 @@ def test_exact_mcnemar_is_the_binomial_by_hand() -> None:
 
 def test_zero_discordant_pairs() -> None:
     assert zero_discordant_bound(149) <= 0.02 < zero_discordant_bound(148)
+
+
+@pytest.mark.parametrize(
+    ("cells", "p"),
+    [
+        # none won: q = (b (1 - m) - 2 m (n - b)) / 2n = 0.031, var = (0.062 + 0.0196) / 200,
+        # z = (-0.1 + 0.02) / 0.0202 = -3.961
+        ((180, 20, 0, 0), 3.74e-5),
+        # a loss of exactly the margin: z = 0
+        ((96, 2, 0, 2), 0.5),
+    ],
+)
+def test_a_loss_beyond_the_margin_by_hand(cells, p) -> None:
+    assert loss_beyond(PairedTable(*cells), 0.02) == pytest.approx(p, rel=5e-3)
+
+
+def test_the_limit_of_a_share() -> None:
+    # 0 of 24: 1 - 0.05^(1/24); 1 of 20: Clopper & Pearson 1934, chart of 90% two-sided
+    assert share_limit(0, 24) == pytest.approx(0.1174, abs=1e-4)
+    assert share_limit(1, 20) == pytest.approx(0.2161, abs=1e-3)
+    assert share_limit(3, 3) == 1.0
 
 
 def test_pairs_for_margin() -> None:

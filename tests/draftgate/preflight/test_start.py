@@ -96,9 +96,8 @@ def test_a_drafter_that_drafts_nothing_in_the_probes_is_a_note_and_judged_by_the
         (Faults(drafts=K, metrics="none"), "--per-request-spec-decode-metrics=detailed"),
         (Faults(drafts=K, metrics="summary"), "--per-request-spec-decode-metrics=detailed"),
         (Faults(drafts=K, cached=False), "--enable-prompt-tokens-details"),
-        (Faults(drafts=K, raw=True), "--logprobs-mode=processed_logprobs"),
     ],
-    ids=["no metrics", "a summary", "no cached tokens", "raw logprobs"],
+    ids=["no metrics", "a summary", "no cached tokens"],
 )
 def test_a_forgotten_flag_is_named_before_the_replay(
     tmp_path: Path, candidate: Faults, flag: str

@@ -2,7 +2,7 @@
 
 import pytest
 
-from replay.sending.request import NEUTRAL_SAMPLING, gate_request, plain_request
+from replay.sending.request import NEUTRAL_SAMPLING, gate_request, plain_request, turn_seed
 
 CHAT = {"messages": [{"role": "user", "content": "hi"}], "tools": [{"type": "function"}]}
 
@@ -85,3 +85,12 @@ def test_the_recorded_chat_is_not_changed_and_nulls_are_not_sent() -> None:
 def test_one_logprob_is_refused_since_it_hides_the_argmax() -> None:
     with pytest.raises(ValueError, match="argmax"):
         gate_request(CHAT, model="m", cache_salt="a", max_tokens=9, top_logprobs=1)
+
+
+def test_every_turn_of_every_arm_has_a_seed_of_its_own() -> None:
+    names = [(path, arm, turn) for path in "bc" for arm in ("main", "again") for turn in "xy"]
+    seeds = {turn_seed(0, *name) for name in names}
+    assert len(seeds) == len(names)
+    assert all(0 <= seed < 2**63 for seed in seeds)
+    assert turn_seed(0, "b", "main", "x") == turn_seed(0, "b", "main", "x")
+    assert turn_seed(0, "ab", "c") != turn_seed(0, "a", "bc")

@@ -1,0 +1,207 @@
+"""Sampled turns under rounding of known kinds: do sound candidates pass, and are faults caught?
+
+    python -m evidence.sampled_sizes --runs 1000 > sizes.md
+
+Of every case a pool of sessions of 200 tokens is drawn once: the baseline's tokens from
+distributions with one rounding, the candidate's with another of up to twice the scale, both held
+against scores with a third. A run takes sessions of the pool at random. A `fail` of a sound
+candidate is a false alarm. In one case all turns draw the same random numbers, as under one seed
+for all of them.
+"""
+
+import argparse
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from checks.policy import Policy
+from checks.sampled.distribution import TopLists
+from checks.sampled.judge import judge_scored
+from checks.sampled.turn import SampledTurn, ScoredTurn, score_turn
+from evidence.markdown import table
+from evidence.sampled_faults import (
+    LISTED,
+    VOCABULARY,
+    Contexts,
+    Fault,
+    contexts,
+    draw,
+    lenient,
+    now_and_then,
+    sound,
+    tempered,
+    wrong_residual,
+)
+
+Floats = npt.NDArray[np.float64]
+
+LENGTH = 200
+"""Tokens of a session."""
+POOL = 1000
+"""Sessions of a pool."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rounding:
+    """Noise of every logit (nat): of standard deviation `sd`, `kind` normal or laplace; at a share
+    `jumps` of the places all logits jump besides, normally (`tail` is `None`) or as Pareto of index
+    `tail`, by `scale`. `spread`: standard deviation of the log scale between sessions."""
+
+    sd: float = 0.05
+    kind: str = "normal"
+    jumps: float = 0.0
+    scale: float = 0.0
+    tail: float | None = None
+    spread: float = 0.3
+
+    def draw(self, rng: np.random.Generator, places: int) -> Floats:
+        """Noise of `places` positions: [places, V]."""
+        shape = (places, VOCABULARY)
+        if self.kind == "laplace":
+            drawn = rng.laplace(0.0, self.sd / 2**0.5, shape)
+        else:
+            drawn = rng.normal(0.0, self.sd, shape)
+        hit = np.flatnonzero(rng.random(places) < self.jumps)
+        inside = (len(hit), VOCABULARY)
+        if self.tail is None:
+            drawn[hit] += rng.normal(0.0, self.scale, inside)
+        else:
+            sign = rng.choice([-1.0, 1.0], inside)
+            drawn[hit] += self.scale * sign * rng.pareto(self.tail, inside)
+        return np.asarray(drawn)
+
+
+SOUND: tuple[tuple[str, Rounding, float], ...] = (
+    ("none", Rounding(0.0), 1.0),
+    ("dense", Rounding(), 1.0),
+    ("dense, twice", Rounding(), 2.0),
+    ("Laplace, twice", Rounding(kind="laplace"), 2.0),
+    ("Pareto 3 at 5% of places, twice", Rounding(jumps=0.05, scale=0.2, tail=3.0), 2.0),
+    ("Pareto 2.5 at 5% of places, twice", Rounding(jumps=0.05, scale=0.1, tail=2.5), 2.0),
+    ("expert flips at 5% of places, twice", Rounding(jumps=0.05, scale=0.5), 2.0),
+    ("larger flips at 5% of places, twice", Rounding(jumps=0.05, scale=0.8), 2.0),
+    ("dense, twice, clustered in sessions", Rounding(spread=0.8), 2.0),
+)
+"""Name, rounding, scale of the candidate's."""
+
+FAULTS: tuple[tuple[str, Fault], ...] = (
+    ("temperature 1.2", tempered(1.2)),
+    ("temperature 1.1", tempered(1.1)),
+    ("temperature 1.05", tempered(1.05)),
+    ("recovered token from p, not the residual", wrong_residual),
+    ("the same in half of the places", now_and_then(wrong_residual, 0.5)),
+    ("the same in a quarter", now_and_then(wrong_residual, 0.25)),
+    ("accept if p(d) > 0.8 u", lenient(0.8)),
+    ("accept if p(d) > 0.9 u", lenient(0.9)),
+)
+
+
+def pool(
+    noise: Rounding, scale: float, seed: int, sessions: int = POOL, fault: Fault = sound
+) -> list[ScoredTurn]:
+    """One turn per session; the fault acts on the candidate's distribution."""
+    rng = np.random.default_rng(seed)
+    turns = (_turn(f"{place:06}", noise, scale, rng, fault) for place in range(sessions))
+    return [score_turn(turn, seed) for turn in turns]
+
+
+def _turn(
+    session: str, noise: Rounding, scale: float, rng: np.random.Generator, fault: Fault
+) -> SampledTurn:
+    c = contexts(rng, LENGTH)
+    factor = float(np.exp(rng.normal(0.0, noise.spread)))
+
+    def served(times: float) -> Floats:
+        return _moved(c.probs, times * factor * noise.draw(rng, LENGTH))
+
+    seen = np.log(served(1.0))
+    own = draw(rng, served(1.0))
+    other = draw(rng, fault(Contexts(served(scale), c.drafts)))
+    request = {"temperature": 1.0}
+    return SampledTurn(session, "t", request, _lists(seen, other), _lists(seen, own))
+
+
+def seeded_run(one_seed: bool, sessions: int, seed: int) -> list[ScoredTurn]:
+    """A sound run of traffic whose turns prefer the same tokens, as texts do. vLLM draws by
+    dividing probabilities by exponential numbers (`v1/sample/ops/topk_topp_sampler.py`,
+    `random_sample`); with one seed for all turns those are the same at the same place of each."""
+    rng = np.random.default_rng(seed)
+    common = rng.normal(0.0, 1.5, VOCABULARY)
+    streams = [np.random.default_rng((seed, arm)).exponential(size=(LENGTH, VOCABULARY))
+               for arm in (1, 2)]  # fmt: skip
+    turns = []
+    for place in range(sessions):
+        own = rng.normal(0.0, 1.0, (LENGTH, VOCABULARY))
+        probs = _moved(np.ones_like(own), common + own)
+        drawn = [
+            (probs / (stream if one_seed else rng.exponential(size=stream.shape))).argmax(axis=1)
+            for stream in streams
+        ]
+        seen = np.log(probs)
+        lists = [_lists(seen, tokens) for tokens in drawn]
+        turns.append(SampledTurn(f"{place:04}", "t", {"temperature": 1.0}, *lists))
+    return [score_turn(turn, seed) for turn in turns]
+
+
+def _moved(probs: Floats, noise: Floats) -> Floats:
+    weights = probs * np.exp(noise)
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+
+def _lists(seen: Floats, tokens: npt.NDArray[np.int64]) -> TopLists:
+    order = np.argsort(-seen, axis=1)[:, :LISTED]
+    return TopLists(tokens, order, np.take_along_axis(seen, order, axis=1))
+
+
+def verdict(turns: Sequence[ScoredTurn], seed: int) -> str:
+    """``fail``, ``inconclusive`` or ``pass`` of the two bounds on sampled turns."""
+    states = {bound.state for bound in judge_scored(turns, Policy(), seed).bounds}
+    return next((word for word in ("fail", "inconclusive") if word in states), "pass")
+
+
+def runs(
+    drawn: Sequence[ScoredTurn], count: int, sessions: int, seed: int
+) -> Iterator[Sequence[ScoredTurn]]:
+    """`count` runs of so many sessions each, drawn without replacement."""
+    rng = np.random.default_rng(seed)
+    for _ in range(count):
+        yield [drawn[i] for i in rng.choice(len(drawn), sessions, replace=False)]
+
+
+def counted(name: str, tokens: int, words: Sequence[str]) -> tuple[object, ...]:
+    """One row: how often each word."""
+    counts = Counter(words)
+    return (name, f"{tokens:,}", len(words), *(counts[w] for w in ("fail", "inconclusive", "pass")))
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--runs", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--sessions", type=int, default=50)
+    given = parser.parse_args()
+    head = ("tokens of the candidate", "tokens", "runs", "fail", "inconclusive", "pass")
+    size, few = given.sessions, max(given.runs // 10, 5)
+    rows = []
+    for name, noise, scale in SOUND:
+        drawn = pool(noise, scale, given.seed)
+        words = [verdict(run, 0) for run in runs(drawn, given.runs, size, given.seed)]
+        rows.append(counted(f"sound; rounding: {name}", size * LENGTH, words))
+    for one in (True, False):
+        words = [verdict(seeded_run(one, size, given.seed + i), 0) for i in range(few)]
+        name = "one seed for all turns" if one else "a seed of its own for every turn"
+        rows.append(counted(f"sound; {name}", size * LENGTH, words))
+    for name, fault in FAULTS:
+        drawn = pool(Rounding(), 1.0, given.seed, 300, fault)
+        for sessions in (size // 2, size, 5 * size):
+            words = [verdict(run, 0) for run in runs(drawn, few, sessions, given.seed)]
+            rows.append(counted(name, sessions * LENGTH, words))
+    print(table(head, rows))
+
+
+if __name__ == "__main__":
+    main()
