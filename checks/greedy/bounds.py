@@ -95,6 +95,16 @@ def rate_bound(rate: RateJudgement, policy: Policy) -> Bound:
     )
     if rate.reason:
         message += f"; {rate.reason}"
+    scaled = rate.scaled
+    if scaled is not None:
+        message += (
+            f"; a pass is decided by rate_C - 2 rate_A, at most {found.high:.2g} of "
+            f"{policy.rate_margin:g} per token, a fail by the same with the baseline's noise at "
+            f"{policy.noise_scale:g} times its scale, {scaled.excess:.2g} and at least "
+            f"{scaled.low:.2g}, where 0 is the limit"
+        )
+        if found.low > policy.rate_margin and rate.state == "inconclusive":
+            message += "; more exceedances than the margin, and no more than such noise explains"
     for name, flip in (("rate_C = rate_A", rate.equal_flip), ("tolerated", rate.sign_flip)):
         if flip is not None and flip.p is not None:
             message += f"; sign-flip p = {flip.p:.2g} ({name}, {flip.sessions} sessions)"
@@ -116,7 +126,7 @@ def rate_bound(rate: RateJudgement, policy: Policy) -> Bound:
 
 def _more(rate: RateJudgement, tokens: int) -> str:
     if rate.growth is None:
-        return "not decidable at these rates; widen the margin or find the cause of the noise"
+        return "not decidable at these rates, however many tokens: find the cause of the regrets"
     more = round(tokens * (rate.growth - 1))
     return f"about {more:,} more candidate tokens at these rates ({rate.growth:.2g} times this run)"
 
