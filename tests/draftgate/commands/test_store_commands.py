@@ -200,7 +200,8 @@ def test_query_lists_and_answers(draftgate: Draftgate) -> None:
     assert rows == sorted(rows, key=lambda row: row["acceptance_length"])
     code, out, _ = draftgate("query", "skipped", "--sql")
     assert code == 0
-    assert out.startswith("select skip_reason, count(*) as turns")
+    assert out.startswith("select ")
+    assert "count(*) as turns" in out and "from turns" in out
 
 
 def test_query_names_near_ones(draftgate: Draftgate) -> None:

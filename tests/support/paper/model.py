@@ -15,6 +15,8 @@ from typing import Any
 
 START = "<|im_start|>assistant\n"
 END = "<|im_end|>"
+SALT = 17
+"""Gives the first recorded turns calls and prose alike."""
 ALTERNATIVES = ("Let", " me", " lo", "ok ", "at ", "it ")
 """Unlikely at every place, and pieces that answers are made of, so that their texts are known."""
 
@@ -54,7 +56,7 @@ class PaperModel:
 
     def answer(self, prompt: Sequence[int], tools: Sequence[dict[str, Any]]) -> list[int]:
         """Prose, a fenced diff, or a Hermes call of the first tool; then END."""
-        seed = _hash(prompt)
+        seed = _hash([SALT, *prompt])
         number = seed % 997
         if tools and seed % 3:
             name = tools[0]["function"]["name"]
