@@ -125,7 +125,9 @@ SAMPLED_SHIFT = _code(
 )
 
 ACCEPTANCE_DEAD = _code(
-    "ACCEPTANCE_DEAD", ACCEPTANCE, "next to nothing accepted where the reference accepts"
+    "ACCEPTANCE_DEAD",
+    ACCEPTANCE,
+    "next to nothing accepted where the reference accepts, or no more than by chance",
 )
 ACCEPTANCE_LOSS = _code(
     "ACCEPTANCE_LOSS",

@@ -9,7 +9,7 @@ paired with the reference row of the same boundary and context band.
     DEPTH_DECAY  c_0 >= 90% of the reference and some deeper c_i below 60% of it
 
 Rows with fewer than 100 drafts on either side, or whose counters contradict each other, are not
-judged; without a reference none of these codes arises.
+judged; without a reference only DEAD arises, by a floor of its own (`checks.acceptance.dead`).
 
 A case file compares shares. A run compares many, some of few drafts, and one of them would cross
 its limit by chance; so a lost share must also differ from the reference's by more than chance: a
@@ -23,6 +23,7 @@ from fractions import Fraction
 from typing import Any
 
 from checks.acceptance.counters import row_counters, step_counters
+from checks.acceptance.dead import dead_profile
 from checks.acceptance.drafter_config import judge_drafter_config
 from checks.acceptance.profile import MIN_COUNT
 from checks.acceptance.profile_row import MIN_DRAFTS, ProfileRow
@@ -64,6 +65,8 @@ def judge_profile(acceptance: Mapping[str, Any]) -> list[Finding | NotJudged]:
     profile = [ProfileRow.from_mapping(row) for row in acceptance.get("profile") or ()]
     reference = [ProfileRow.from_mapping(row) for row in acceptance.get("reference") or ()]
     result = compare_profiles(profile, reference)
+    if not reference:
+        result += dead_profile(profile)
     for row in profile:
         result += row_counters(row)
     result += step_counters(acceptance.get("steps") or (), acceptance.get("completion_tokens"))

@@ -175,18 +175,25 @@ DEFAULT_BLOCK = 16
 """vLLM's default KV-cache block size, in tokens."""
 
 
+LEAST_LOST = 1024
+"""Cached tokens of which none is left, from which on that is a loss whatever the block size."""
+
+
 def judge_prefix_cache(
     baseline: int | None, candidate: int | None, block_size: int | None = None
 ) -> list[Finding | NotJudged]:
     """Cached prompt tokens of one turn on both paths.
 
     Fires where the candidate has more than max(4 blocks, 10% of the baseline's) fewer: EAGLE drops
-    the last matched block by design, so a few blocks are normal.
+    the last matched block by design, so a few blocks are normal. Blocks of hybrid models hold
+    thousands of tokens: there nothing left of at least two blocks and 1,024 tokens is a loss too.
     """
     if baseline is None or candidate is None:
         return [NotJudged(PREFIX_CACHE_LOST, "the number of cached tokens is not on the wire")]
-    allowed = max(4 * (block_size or DEFAULT_BLOCK), baseline / 10)
-    if baseline - candidate <= allowed:
+    block = block_size or DEFAULT_BLOCK
+    allowed = max(4 * block, baseline / 10)
+    all_lost = candidate == 0 and baseline >= max(2 * block, LEAST_LOST)
+    if baseline - candidate <= allowed and not all_lost:
         return []
     message = f"{candidate} prompt tokens cached, baseline {baseline} (allowed loss {allowed:g})"
     evidence = {"baseline": baseline, "candidate": candidate, "allowed_loss": allowed}

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from checks.acceptance.counters import judge_speculation
+from checks.acceptance.dead import dead_run
 from checks.acceptance.drafting import Drafting
 from checks.acceptance.loss import judge_loss, loss_statement, losses
 from checks.acceptance.positions import DraftPositions
@@ -94,7 +95,7 @@ def judge_acceptance(
     Losses are held against `pinned`, all else against `reference`.
     """
     rows = tuple(profile_rows(accepted.sums))
-    compared = compare_with_reference(rows, reference) if reference else []
+    compared = compare_with_reference(rows, reference) if reference else [*dead_run(accepted.sums)]
     lost = losses(rows, pinned, policy.acceptance_loss_margin)
     bound, lost_rows = judge_loss(lost, bool(pinned), policy)
     findings = [*(item for item in compared if isinstance(item, Finding)), *lost_rows]

@@ -17,12 +17,12 @@
 -- conditional_acceptance: share of the drafts that reached each position which accepted it (c_0,
 -- c_1, ...), counted in the slice of the position's own token; NULL: too few
 -- sessions: sessions of the slice
--- enough: true where there are steps enough for an acceptance length
+-- enough: true where there are steps enough for an acceptance length (30), of ten sessions or more
 select
   run, path, arm, dimension::varchar as dimension, slice, steps, acceptance_length, low, high,
   request_mean, accepted_tokens / nullif(draft_tokens, 0) as draft_acceptance,
   empty_steps / steps as empty_share, per_position_acceptance_rates, conditional_acceptance, sessions,
-  acceptance_length is not null as enough
+  acceptance_length is not null and sessions >= 10 as enough
 from acceptance
 left join (
   select run, path, arm, dimension, slice,

@@ -77,8 +77,9 @@ def test_fewer_than_a_hundred_drafts_on_either_side_are_not_judged() -> None:
     }
 
 
-def test_without_a_reference_no_acceptance_code_arises() -> None:
-    assert codes([row(5000, 0, 0, 0)], None) == ()
+def test_without_a_reference_only_a_dead_drafter_is_told() -> None:
+    assert codes([row(5000, 0, 0, 0)], None) == ("ACCEPTANCE_DEAD",)
+    assert codes([row(5000, 500, 5, 0)], None) == ()
 
 
 def test_a_row_is_paired_by_boundary_and_band() -> None:
@@ -186,6 +187,12 @@ def test_drafter_flags(draft: Any, effective: Any, expected: tuple[str]) -> None
         (8192, 7373, 16, False),  # 819 of 819.2
         (8192, 7372, 16, True),
         (600, 536, 32, False),
+        (6432, 0, 2144, True),  # three blocks of a hybrid model
+        (4288, 0, 2144, True),
+        (2144, 0, 2144, False),  # one block is lost by design
+        (6432, 2144, 2144, False),
+        (1024, 0, 512, True),
+        (1023, 0, 256, False),
         (None, 0, 16, False),
     ],
 )

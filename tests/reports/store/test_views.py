@@ -104,7 +104,7 @@ def test_acceptance_is_counted_as_defined() -> None:
         by_boundary = {r["boundary"]: r for r in store.rows("from v_acceptance_by_boundary")}
         code, prose = by_boundary["code"], by_boundary["prose"]
         assert (code["steps"], code["acceptance_length"], code["empty_share"]) == (120, 3.0, 0)
-        assert code["enough"]
+        assert not code["enough"]  # two sessions
         assert code["per_position_acceptance_rates"] == [1.0, 1.0, 0.0]
         assert code["conditional_acceptance"] == [1.0, 1.0, None]
         assert (prose["steps"], prose["acceptance_length"], prose["enough"]) == (20, None, False)
@@ -120,7 +120,7 @@ def test_acceptance_is_counted_as_defined() -> None:
 
 
 def test_views_give_the_estimates_of_the_judgement() -> None:
-    """The interval of the jackknife, not another one; and `enough` where it gives a value."""
+    """The interval of the jackknife, not another one."""
     accepted = {"a": [2] * 50 + [1] * 50, "b": [0] * 40 + [3] * 60, "c": [1] * 120, "d": [2] * 30}
     steps = [(s, "x", k, ["code"] * 3) for s, ks in accepted.items() for k in ks]
     sums = np.array([[sum(ks) + len(ks), len(ks)] for ks in accepted.values()], float)
@@ -130,6 +130,18 @@ def test_views_give_the_estimates_of_the_judgement() -> None:
         (whole,) = store.rows("from v_acceptance")
     found = tuple(whole[name] for name in ("acceptance_length", "low", "high"))
     assert found == (estimate.value, estimate.low, estimate.high)
+
+
+@pytest.mark.parametrize(
+    ("sessions", "steps", "enough"), [(10, 3, True), (9, 30, False), (10, 2, False)]
+)
+def test_enough_counts_sessions_as_well_as_drafts(sessions: int, steps: int, enough: bool) -> None:
+    """30 drafts in ten sessions; 270 in nine, or 20 in ten, are too few."""
+    rows = [(f"s{i}", "x", 1, ["code"] * 3) for i in range(sessions) for _ in range(steps)]
+    with Store.in_memory() as store:
+        store.load(_run(rows))
+        (whole,) = store.rows("from v_acceptance")
+    assert whole["enough"] is enough
 
 
 STATISTICS = re.compile(
