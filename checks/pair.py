@@ -11,7 +11,10 @@ from typing import Any
 
 from checks.request import is_greedy
 from traces.wire.response import Response, Token, ToolCall
-from traces.wire.tokens import known_ids
+from traces.wire.tokens import known_ids, known_texts
+
+PART = "\ufffd"
+"""Stands in a token's text for a part of a character."""
 
 HARD_BOUND = 1.0
 """Largest regret (nat) that rounding explains where no noise floor was measured."""
@@ -54,6 +57,18 @@ class Side:
     def ids(self) -> tuple[int, ...] | None:
         """Output token ids; `None` where they, or any one of them, are unknown."""
         return known_ids(self.tokens)
+
+    @property
+    def own_text(self) -> str | None:
+        """What this path's own tokens spell, markers and all: the text of the model.
+
+        `None` where that is not known, or where a character is spread over several tokens.
+        """
+        text = self.raw_text
+        if text is None and self.tokens:
+            texts = known_texts(self.tokens)
+            text = None if texts is None else "".join(texts)
+        return None if text is None or PART in text else text
 
     @property
     def delivered(self) -> int | None:
@@ -110,6 +125,11 @@ class Pair:
         return self.request is not None and is_greedy(self.request)
 
     @property
+    def sampled(self) -> bool:
+        """Whether the request asks for sampling, be it by saying nothing about it."""
+        return self.request is not None and not self.greedy
+
+    @property
     def both_have_tokens(self) -> bool:
         return self.baseline.ids is not None and self.candidate.ids is not None
 
@@ -133,9 +153,15 @@ class Pair:
 
     @property
     def text_comparable(self) -> bool:
-        """Whether the baseline's message is the reference for the candidate's."""
+        """Whether the baseline's message is the reference for the candidate's.
+
+        It is where both carry the same tokens. Where a side carries none it is for greedy turns
+        alone: two draws differ.
+        """
         known = self.baseline.message is not None and self.candidate.message is not None
-        return known and not self.tokens_differ and self.compare_text
+        if not known or self.tokens_differ or not self.compare_text:
+            return False
+        return self.both_have_tokens or not self.sampled
 
 
 def not_comparable(pair: Pair) -> str:
@@ -144,6 +170,8 @@ def not_comparable(pair: Pair) -> str:
         return "the baseline's message is unknown"
     if pair.candidate.message is None:
         return "the candidate's message is unknown"
+    if pair.sampled and not pair.both_have_tokens:
+        return "two draws of a sampled turn differ, and no tokens show what was drawn"
     if not pair.compare_text:
         return "rounding may have parted the texts, and no tokens show it"
     return "the tokens differ, so the texts are not comparable"

@@ -1,7 +1,8 @@
 """Are the arguments of each call JSON, valid, and those of the reference?
 
-Compared with the reference's message only: not judged where both sides carry tokens that differ.
-Where the candidate just ends inside the baseline's tokens, half a call is no call all the same.
+Compared with the reference's message only. Where that is no reference, the path's own tokens say
+what they should be (`checks.exact.alone`). Where the candidate just ends inside the baseline's
+tokens, half a call is no call all the same.
 """
 
 from collections.abc import Iterator
@@ -16,14 +17,12 @@ from checks.pair import Pair, not_comparable
 from checks.request import tool_schemas
 from traces.wire.response import ToolCall
 
-CODES = (f.ARGS_NOT_JSON, f.ARGS_SCHEMA, f.ARGS_DIFFER, f.ARGS_DUPLICATED)
-
 
 def check_arguments(pair: Pair) -> Iterator[Finding | NotJudged]:
     """ARGS_NOT_JSON excludes ARGS_DIFFER and ARGS_SCHEMA; ARGS_DUPLICATED stands beside it."""
     comparable = pair.text_comparable
     if not comparable:
-        for code in (f.ARGS_SCHEMA, f.ARGS_DIFFER) if pair.ends_inside else CODES:
+        for code in (f.ARGS_SCHEMA, f.ARGS_DIFFER) if pair.ends_inside else (f.ARGS_DIFFER,):
             yield NotJudged(code, not_comparable(pair))
         if not pair.ends_inside:
             return

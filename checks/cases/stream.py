@@ -17,13 +17,16 @@ Chunk = dict[str, Any]
 
 def chunks_of_response(response: Response) -> list[Chunk]:
     """Chunk objects from which the same response is assembled again, up to where it is cut."""
+    before, *behind = _between_seams(response) if response.tool_calls else [response.content]
     delta: dict[str, Any] = {}
-    if response.content:
-        delta["content"] = response.content
+    if before:
+        delta["content"] = before
     if response.reasoning:
         delta["reasoning"] = response.reasoning
     chunks = [_chunk(delta)] if delta else []
     chunks += [_chunk({"tool_calls": [part]}) for part in _call_parts(response.tool_calls)]
+    for text in behind:
+        chunks += [_chunk({"content": text}), _chunk({"tool_calls": [SEAM]})]
     chunks += _counted(response)
     if response.finish_reason:
         last = _chunk({}, finish_reason=response.finish_reason)
@@ -37,6 +40,16 @@ def chunks_of_response(response: Response) -> list[Chunk]:
     if response.usage is not None:
         chunks.append({"choices": [], "usage": _usage(response)})
     return chunks
+
+
+SEAM = {"index": 0, "function": {"arguments": ""}}
+"""A delta that adds nothing to the first call, and tells that calls came here."""
+
+
+def _between_seams(response: Response) -> list[str]:
+    """The content, cut where calls or reasoning came in between; at least one piece."""
+    seams = [seam for seam in response.seams if 0 < seam < len(response.content)]
+    return [response.content[a:b] for a, b in pairwise([0, *seams, len(response.content)])]
 
 
 def times_around_the_longest_gap(response: Response, chunks: list[Chunk]) -> list[float]:

@@ -5,12 +5,13 @@ A character cut at a step edge and decoded too early becomes ``Done \\ufffd\\uff
 reference has ``Done ✅``. A replacement character the model itself wrote is in both.
 """
 
+import re
 from collections.abc import Iterator
 
 from checks import findings as f
 from checks.exact.channels import CHANNELS, channels_of
 from checks.excerpt import around_difference, excerpt
-from checks.findings import Finding, NotJudged
+from checks.findings import WARNING, Finding, NotJudged
 from checks.formats import json_values
 from checks.formats.json_values import NotJson
 from checks.formats.output_format import OutputFormat, output_format
@@ -91,16 +92,52 @@ def _check_equal(
         yield NotJudged(f.CONTENT_DIFF, not_comparable(pair))
     elif not same_content(message.content, reference.content, wanted):
         theirs, ours = around_difference(reference.content, message.content)
+        at_seam = wanted is None and _differs_at_seams(pair, message, reference)
         yield Finding(
             f.CONTENT_DIFF,
             f"content: {ours} where the baseline has {theirs}",
+            severity=WARNING if at_seam else "",
             baseline=theirs,
             candidate=ours,
         )
 
 
+def _differs_at_seams(pair: Pair, message: Message, reference: Message) -> bool:
+    """Whether the contents differ in white space alone, beside calls or reasoning alone."""
+    if not any((message.calls, message.reasoning, reference.calls, reference.reasoning)):
+        return False
+    seams = {0}
+    for side, text in ((pair.candidate, message.content), (pair.baseline, reference.content)):
+        for seam in side.stream.seams if side.stream else ():
+            seams.add(len("".join(text[:seam].split())))
+    return spaced_differently(message.content, reference.content) <= seams
+
+
+def spaced_differently(ours: str, theirs: str) -> set[int]:
+    """Where the white space of two texts differs, trailing one aside: how many other characters
+    stand before it. A text that differs in these, too, differs at -1.
+
+    >>> spaced_differently("a b c", "a  b c"), spaced_differently("a", "b")
+    ({1}, {-1})
+    """
+    if "".join(ours.split()) != "".join(theirs.split()):
+        return {-1}
+    left, right = _spaces(ours.rstrip()), _spaces(theirs.rstrip())
+    return {at for at in left.keys() | right.keys() if left.get(at) != right.get(at)}
+
+
+def _spaces(text: str) -> dict[int, str]:
+    """The runs of white space in a text by the number of other characters before them."""
+    found, before = {}, 0
+    for run, word in re.findall(r"(\s*)(\S+)", text):
+        if run:
+            found[before] = run
+        before += len(word)
+    return found
+
+
 def check_reasoning(pair: Pair) -> Iterator[Finding | NotJudged]:
-    """Reasoning text lost, added or moved; trailing white space aside."""
+    """Reasoning text lost, added or moved; trailing white space aside, leading one a warning."""
     message, reference = pair.candidate.message, pair.baseline.message
     if message is None or reference is None or not pair.text_comparable:
         yield NotJudged(f.REASONING_DIFF, not_comparable(pair))
@@ -109,6 +146,9 @@ def check_reasoning(pair: Pair) -> Iterator[Finding | NotJudged]:
         yield Finding(
             f.REASONING_DIFF,
             f"reasoning: {ours} where the baseline has {theirs}",
+            severity=WARNING
+            if spaced_differently(message.reasoning, reference.reasoning) == {0}
+            else "",
             baseline=theirs,
             candidate=ours,
         )
@@ -130,7 +170,8 @@ REPLACEMENT = "\ufffd"
 
 
 def check_replacement(pair: Pair) -> Iterator[Finding | NotJudged]:
-    """Compares counts per channel; after a fork that noise explains it is not judged."""
+    """Compares counts per channel; after a fork that noise explains only with the own tokens, which
+    spell none."""
     theirs = _channels(pair.baseline)
     if pair.candidate.message is None or theirs is None:
         yield NotJudged(f.UTF8_REPLACEMENT, "the text of one path is unknown")
@@ -141,7 +182,7 @@ def check_replacement(pair: Pair) -> Iterator[Finding | NotJudged]:
     if channel is None:
         return
     fork = first_fork(pair)
-    if fork is not None and fork.explains:
+    if fork is not None and fork.explains and pair.candidate.own_text is None:
         yield NotJudged(f.UTF8_REPLACEMENT, "the texts part at a fork inside the noise")
         return
     yield Finding(

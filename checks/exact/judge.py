@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from checks.calls.arguments import check_arguments
 from checks.exact.after_stop import check_after_stop
+from checks.exact.alone import check_alone
 from checks.exact.banned import check_banned
 from checks.exact.content import check_content, check_reasoning, check_replacement
 from checks.exact.counts import (
@@ -59,6 +60,7 @@ WHOLE: tuple[Check, ...] = (
     check_lost,
     check_known,
     check_arguments,
+    check_alone,
     check_argmax,
     check_duplicated,
     check_dropped,

@@ -10,9 +10,11 @@ from collections.abc import Iterator
 from checks import findings as f
 from checks.exact.channels import ARGUMENTS, CHANNELS, CONTENT, REASONING, channels_of
 from checks.excerpt import excerpt
-from checks.findings import Finding, NotJudged
-from checks.formats.markers import leaked
+from checks.findings import INFO, Finding, NotJudged
+from checks.formats.markers import CONTROL, leaked
+from checks.formats.written import REASONING_ENDS, holds_whole_call
 from checks.pair import Pair, Side
+from checks.request import tool_schemas
 from checks.tokens.fork import first_fork
 from traces.wire.tokens import texts_of
 
@@ -34,29 +36,92 @@ def check_markers(pair: Pair) -> Iterator[Finding | NotJudged]:
     theirs = channels_of(known) if known else dict.fromkeys(CHANNELS, "")
     for channel, code in CODE_OF.items():
         found = leaked(ours[channel], theirs[channel])
-        unsure = [m for m in found if _may_be_meant(pair, m, known is None)]
+        blamed = {marker: _blame(pair, marker, channel) for marker in found}
+        unsure = [marker for marker in found if blamed[marker] is None]
         if unsure:
             yield NotJudged(code, f"the baseline's own text may hold {', '.join(unsure)}")
-        for marker in [m for m in found if m not in unsure][:1]:
-            place = ours[channel].find(marker)
-            yield Finding(
-                code,
-                f"{marker} is shown in the {channel}",
-                candidate=excerpt(ours[channel], place, len(marker)),
-                detail={"markers": found},
-            )
+        paths = [marker for marker in found if blamed[marker] == PATH]
+        for marker in (paths or [marker for marker in found if blamed[marker] == MODEL])[:1]:
+            yield _leak(code, channel, marker, found, ours[channel], by_model=not paths)
+    yield from _control(pair, ours[CONTENT], theirs[CONTENT])
 
 
-def _may_be_meant(pair: Pair, marker: str, message_unknown: bool) -> bool:
-    """Whether the model may have written the marker as text, and the baseline would have too.
+PATH, MODEL = "path", "model"
+BY_THE_MODEL = ": the model wrote it as text"
 
-    So where the baseline's message is unknown and its tokens spell the marker; and after a fork
-    that rounding or sampling explains, unless the marker came before it.
+
+def _leak(
+    code: str, channel: str, marker: str, found: list[str], text: str, *, by_model: bool
+) -> Finding:
+    return Finding(
+        code,
+        f"{marker} is shown in the {channel}{BY_THE_MODEL if by_model else ''}",
+        severity=INFO if by_model else "",
+        candidate=excerpt(text, text.find(marker), len(marker)),
+        detail={"markers": found},
+    )
+
+
+def _blame(pair: Pair, marker: str, channel: str) -> str | None:
+    """Whose fault a marker in a channel is; `None` where that is not known.
+
+    The path's, where the baseline is comparable, or had the same tokens before it and hid it. Where
+    its message is unknown and its tokens spell the marker, it may show it too. After a fork that
+    rounding or sampling explains, the path's own tokens decide.
     """
-    if message_unknown and marker in _text(pair.baseline, None):
-        return True
+    message = pair.candidate.message
+    if message is None or (pair.baseline.message is None and marker in _text(pair.baseline, None)):
+        return None
     fork = first_fork(pair)
-    return fork is not None and fork.explains and marker not in _text(pair.candidate, fork.index)
+    if fork is None or not fork.explains or marker in _text(pair.candidate, fork.index):
+        return PATH
+    own = pair.candidate.own_text
+    if own is None:
+        return None
+    shown = channels_of(message)[channel]
+    at_fault = (
+        marker not in own or _shows_a_call(pair, channel, shown) or _is_close(marker, own, shown)
+    )
+    return PATH if at_fault or _ends_reasoning(pair, marker, own) else MODEL
+
+
+def _shows_a_call(pair: Pair, channel: str, shown: str) -> bool:
+    """Whether a whole call of a tool stands in the text, which the parser should have taken out."""
+    request = pair.request or {}
+    offered = request.get("tool_choice") != "none" and channel == CONTENT
+    return offered and holds_whole_call(shown, tool_schemas(request))
+
+
+def _is_close(marker: str, own: str, shown: str) -> bool:
+    """Whether the marker ends a tag that the model opened and closed, and whose opening is hidden:
+    then the parser knew it for markup."""
+    if not marker.startswith("</"):
+        return False
+    opening = "<" + marker[2:].rstrip(">")
+    opened = own.count(opening)
+    return opening not in shown and 0 < opened == own.count(marker)
+
+
+def _ends_reasoning(pair: Pair, marker: str, own: str) -> bool:
+    """Whether the one end of the reasoning is shown, of a path whose parser takes it out."""
+    sides = (pair.candidate.message, pair.baseline.message)
+    parsed = any(message is not None and message.reasoning for message in sides)
+    return marker in REASONING_ENDS and own.count(marker) == 1 and parsed
+
+
+def _control(pair: Pair, ours: str, theirs: str) -> Iterator[Finding]:
+    """A special token of the tokenizer, emitted as one and shown: whatever was drawn, no sound
+    server shows it. Where the baseline is a reference, its own codes say so."""
+    fork = first_fork(pair)
+    if pair.text_comparable or (fork is not None and not fork.explains):
+        return
+    if (pair.request or {}).get("skip_special_tokens") is False:
+        return
+    emitted = set(texts_of(pair.candidate.tokens or ()))
+    for marker in CONTROL:
+        if marker in emitted and ours.count(marker) > theirs.count(marker):
+            yield _leak(f.MARKER_LEAK_CONTENT, CONTENT, marker, [marker], ours, by_model=False)
+            return
 
 
 def _text(side: Side, end: int | None) -> str:

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 
 from checks import findings as f
 from checks.calls.calls import paired_calls
-from checks.findings import WARNING, Finding, NotJudged
+from checks.findings import INFO, WARNING, Finding, NotJudged
+from checks.formats.written import spells_word
 from checks.pair import Message, Pair, Side, not_comparable
 from checks.request import tool_schemas
 from checks.tokens.fork import first_fork
@@ -114,23 +115,31 @@ def check_lost(pair: Pair) -> Iterator[Finding | NotJudged]:
 
 
 def check_known(pair: Pair) -> Iterator[Finding | NotJudged]:
-    """Each call names a tool of the request. After a fork that noise explains, not judged."""
+    """Each call names a tool of the request.
+
+    After a fork that noise explains the path's own tokens decide: a name that they spell is the
+    model's.
+    """
     if pair.request is None or pair.candidate.message is None:
         yield NotJudged(f.TOOL_UNKNOWN, "the request or the candidate's calls are unknown")
         return
     known = tool_schemas(pair.request)
     theirs = pair.baseline.message.calls if pair.baseline.message else ()
     unknown = [call for call, _ in paired_calls(pair) if call.name not in known]
-    fork = first_fork(pair)
+    fork, own = first_fork(pair), pair.candidate.own_text
+    explained = fork is not None and fork.explains
     for call in unknown:
         too = any(other.name == call.name for other in theirs)
-        if fork is not None and fork.explains and not too:
+        if explained and own is None and not too:
             yield NotJudged(f.TOOL_UNKNOWN, f"{call.name!r} comes after a fork inside the noise")
-        else:
-            yield Finding(
-                f.TOOL_UNKNOWN,
-                f"call {call.index} names {call.name!r}, which is no tool of the request",
-                candidate=str(call.name),
-                baseline_too=too,
-                detail={"call": call.index},
-            )
+            continue
+        by_model = explained and own is not None and spells_word(own, call.name or "")
+        yield Finding(
+            f.TOOL_UNKNOWN,
+            f"call {call.index} names {call.name!r}, which is no tool of the request"
+            + (": the model wrote it so" if by_model else ""),
+            severity=INFO if by_model else "",
+            candidate=str(call.name),
+            baseline_too=too,
+            detail={"call": call.index},
+        )

@@ -55,6 +55,11 @@ def parse_plain(text: str) -> Any:
     return json.loads(text)
 
 
+def end_of_value(text: str, start: int) -> int:
+    """Where the value that begins at character `start` ends. Raises `NotJson`."""
+    return _decode(text, start)[1]
+
+
 def behind(text: str) -> str:
     """What stands behind a whole value at the start of the text; empty where nothing does, or where
     it does not start with one.

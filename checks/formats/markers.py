@@ -30,6 +30,33 @@ EOS = (
 """EOS strings of the tokenizers vLLM's parsers are made for; a pair may name further ones."""
 
 
+CONTROL = (
+    "<｜begin▁of▁sentence｜>",
+    "<｜User｜>",
+    "<｜Assistant｜>",
+    "<|begin_of_text|>",
+    "<|startoftext|>",
+    "<|start_header_id|>",
+    "<|end_header_id|>",
+    "<|im_start|>",
+    "<|user|>",
+    "<|assistant|>",
+    "<|system|>",
+    "<|observation|>",
+    "<|START_OF_TURN_TOKEN|>",
+    "<start_of_turn>",
+    "<bos>",
+    "<pad>",
+    "<unk>",
+    "<s>",
+    "[gMASK]",
+    "<sop>",
+    "[INST]",
+    "[/INST]",
+)
+"""Special tokens that begin a text or part the turns of a chat: no sound server shows one."""
+
+
 @cache
 def markers() -> tuple[str, ...]:
     """The markers, longest first."""

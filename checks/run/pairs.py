@@ -15,6 +15,7 @@ from checks.tokens.text_fork import near_tie_in_text
 from traces.journal.arm import MAIN, PLAIN, REPEAT
 from traces.journal.exchange import Evidence, Exchange, TurnId
 from traces.wire.response import Response
+from traces.wire.tokens import known_texts
 
 NO_ANSWER = 599
 """Stands for the status of a turn that never got one, so that it is judged as refused."""
@@ -107,11 +108,19 @@ def _answered(exchange: Exchange) -> Response:
 def _forks_unseen(
     candidate: Response, baseline: Response, hard_bound: float, texts: Mapping[int, str]
 ) -> bool:
-    """Whether a candidate without token ids leaves the baseline's text at a near tie."""
+    """Whether a candidate without token ids may leave the baseline's text at a near tie."""
     if candidate.token_ids is not None:
         return False
+    if not _shows_ties(baseline):
+        return True
     message = message_of_response(candidate)
     return near_tie_in_text(baseline, message, hard_bound, texts) is not None
+
+
+def _shows_ties(response: Response) -> bool:
+    """Whether its tokens tell where rounding may part it from another answer."""
+    tokens = response.tokens
+    return known_texts(tokens) is not None and any(token.top for token in tokens or ())
 
 
 def _comparable(
@@ -124,7 +133,7 @@ def _comparable(
     ]
     responses = [exchange.response for exchange in arms if exchange is not None]
     ids = {response.token_ids for response in responses}
-    if len(ids) != 1 or None in ids:
+    if len(ids) != 1 or None in ids or not all(map(_shows_ties, responses)):
         return False
     plain = [
         message_of_response(evidence.of(path, PLAIN)[turn].response)

@@ -80,8 +80,11 @@ class Fork:
 def first_fork(pair: Pair) -> Fork | None:
     """`None` where the tokens are equal or a side carries none.
 
-    Texts that rounding may have parted though no tokens show it are a fork before all else.
+    Texts that sampling or rounding may have parted though no tokens show it are a fork before all
+    else.
     """
+    if pair.sampled and not pair.both_have_tokens:
+        return Fork(0, "sampled")
     if not pair.compare_text:
         return Fork(0, "unscored")
     if not pair.tokens_differ:

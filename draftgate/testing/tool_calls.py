@@ -17,8 +17,10 @@ def assert_tool_calls_valid(evidence: Answer | BothPaths, *, at_least: int = 0) 
             assert_tool_calls_valid(both_paths.candidate, at_least=1)
 
     Given both paths, calls are also held against the baseline's (none lost, same arguments), and
-    what the baseline gets wrong too is the model's fault. A call that ends at max_tokens may be
-    cut. `at_least` is the number of calls without which the answer is not accepted.
+    what the baseline gets wrong too is the model's fault. Where sampling or a near tie parts the
+    two, the candidate's own tokens say what it should have delivered. A call that ends at
+    max_tokens may be cut. `at_least` is the number of calls without which the answer is not
+    accepted.
 
     Raises AssertionError with the calls of both sides (docs/findings.md, Tool calls).
     """
@@ -31,7 +33,9 @@ def assert_tool_calls_valid(evidence: Answer | BothPaths, *, at_least: int = 0) 
     pair = evidence.alone() if isinstance(evidence, Answer) else evidence.pair()
     found = errors_of(judge_pair(pair).findings, frozenset({TOOL_CALLS}))
     if isinstance(evidence, Answer):
-        found += _wrong_arguments(answer)
+        told = {(finding.code, finding.detail.get("call")) for finding in found}
+        wrong = _wrong_arguments(answer)
+        found += [one for one in wrong if (one.code, one.detail.get("call")) not in told]
     if found:
         raise failure(evidence, pair, found)
     calls = len(answer.tool_calls)
@@ -53,7 +57,8 @@ def _wrong_arguments(answer: Answer) -> "Iterator[Finding]":
         try:
             value = json_values.parse_plain(call.arguments)
         except json_values.NotJson as error:
-            yield Finding(ARGS_NOT_JSON, f"{place}: {error}: {call.arguments[-200:]}")
+            text = f"{place}: {error}: {call.arguments[-200:]}"
+            yield Finding(ARGS_NOT_JSON, text, detail={"call": call.index})
             continue
         rule = declared.get(call.name or "")
         try:
@@ -61,4 +66,5 @@ def _wrong_arguments(answer: Answer) -> "Iterator[Finding]":
         except schema.UnusableSchema:
             continue
         if wrong:
-            yield Finding(ARGS_SCHEMA, f"{place}: {'; '.join(wrong)}")
+            text = f"{place}: {'; '.join(wrong)}"
+            yield Finding(ARGS_SCHEMA, text, detail={"call": call.index})

@@ -101,6 +101,8 @@ class _Stream:
     def __init__(self, error: dict[str, Any] | None) -> None:
         self.error = error
         self.content: list[str] = []
+        self.length = 0
+        self.seams: dict[int, None] = {}
         self.reasoning: list[str] = []
         self.calls = CallAssembler()
         self.tokens = TokenCollector()
@@ -150,6 +152,9 @@ class _Stream:
         delta = choice.delta
         if delta is not None and not delta.empty:
             self.content.append(delta.text)
+            self.length += len(delta.text)
+            if delta.tool_calls or delta.thought:
+                self.seams[self.length] = None
             self.reasoning.append(delta.thought)
             if delta.tool_calls:
                 self.calls.add(delta.tool_calls)
@@ -187,6 +192,7 @@ class _Stream:
             raw_text=raw_text,
             finish_reasons=tuple(self.reasons),
             after_finish=self.after_finish,
+            seams=tuple(self.seams),
         )
 
 

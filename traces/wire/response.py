@@ -102,7 +102,8 @@ class Response:
     `malformed` says what of the stream could not be read (event N, its end, its encoding);
     `irregular` what is not as the protocol has it, and was read all the same. A stream has one
     finish reason: of several in `finish_reasons` the last is `finish_reason`, as in the clients
-    that read on; `after_finish` counts the chunks of output behind the first.
+    that read on; `after_finish` counts the chunks of output behind the first. `seams` are the
+    places in `content` (characters before them) at which calls or reasoning came in between.
     """
 
     status: int | None
@@ -125,6 +126,7 @@ class Response:
     raw_text: str | None = None
     finish_reasons: tuple[str, ...] = ()
     after_finish: int = 0
+    seams: tuple[int, ...] = ()
 
     @property
     def token_ids(self) -> tuple[int, ...] | None:

@@ -9,41 +9,7 @@ from checks.cases.judge import judge_scenario
 from tests.support.cases import TRIALS
 from traces.cases.case import parse_case
 
-SAMPLED = "validity of a sampled turn is not judged on the path alone yet"
-SAMPLED_TEXT = "text of sampled turns without tokens is compared yet"
-SEAM = "white space at the seam of a call is an error yet"
-
-NOT_YET: dict[tuple[str, str], str] = {
-    ("bos-token-in-content", "bad, sampled"): SAMPLED,
-    ("words-dropped-from-stream", "bad, sampled turn"): SAMPLED,
-    (
-        "prefix-reuse-collapses",
-        "bad, hybrid model with units of 2144 tokens, all lost",
-    ): "a loss of few, large blocks stays below four blocks",
-    (
-        "drafter-head-never-set",
-        "bad, first run: no reference",
-    ): "ACCEPTANCE_DEAD needs a reference yet",
-    ("sampled-agent-turn-broken-call", "bad, trailing brace"): SAMPLED,
-    ("sampled-agent-turn-broken-call", "bad, cut arguments"): SAMPLED,
-    (
-        "sampled-agent-turn-broken-call",
-        "bad, call shown as text behind other words",
-    ): SAMPLED,
-    (
-        "sampled-agent-turn-broken-call",
-        "bad, the same, greedy behind a near tie",
-    ): "validity behind a near tie is not judged yet",
-    ("space-around-calls", "one newline more"): SEAM,
-    ("space-around-calls", "leading newline"): SEAM,
-    ("sampled-without-tokens", "other words"): SAMPLED_TEXT,
-    ("sampled-without-tokens", "another call"): SAMPLED_TEXT,
-    ("sampled-without-tokens", "text in place of a call"): SAMPLED_TEXT,
-    (
-        "sampled-without-tokens",
-        "temperature not given: sampled at the server's default",
-    ): SAMPLED_TEXT,
-}
+NOT_YET: dict[tuple[str, str], str] = {}
 """Scenarios the rules of docs/case-rules.md decide and the code does not follow yet, and why. A
 scenario that comes right must leave this table: the marks are strict."""
 

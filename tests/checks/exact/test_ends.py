@@ -171,9 +171,10 @@ def test_a_stop_string_both_paths_show_is_the_servers() -> None:
 )
 def test_stop_token_ids(words: str, least: int, wrong: bool) -> None:
     asked = request(stop_token_ids=[token_id("STOP")], min_tokens=least or None)
-    ours = token_stream(tokens(*words.split()), content="x")
+    ours = token_stream(tokens(*words.split()))
     assert codes(request=asked, candidate=ours) == (["TOKENS_AFTER_STOP"] if wrong else [])
-    theirs = {"message": message("x"), "tokens": tokens(*words.split()), "finish_reason": "stop"}
+    text = "".join(words.split())
+    theirs = {"message": message(text), "tokens": tokens(*words.split()), "finish_reason": "stop"}
     assert codes(request=asked, candidate=ours, baseline=theirs) == []
 
 
