@@ -2,6 +2,7 @@
 
 import io
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,9 +22,11 @@ from traces.errors import StoreError
 def sealed(
     request: pytest.FixtureRequest, db: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Store]:
-    place = db
-    if request.param == "parquet":
-        place = tmp_path_factory.mktemp("export")
+    """A store of its own: DuckDB opens a file either sealed or not, in one process."""
+    place = tmp_path_factory.mktemp("sealed")
+    if request.param == "file":
+        place = Path(shutil.copy(db, place))
+    else:
         with Store.open(db) as store:
             for run in store.run_ids():
                 export_run(store, run, place)
