@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from checks.acceptance.drafting import Drafting
+from traces.limits import STEP_DRAFTED, STEPS_SLACK
 from traces.wire.response import Response
 
 Ints = npt.NDArray[np.int32]
@@ -118,10 +119,29 @@ def step_facts(response: Response) -> StepFacts | Unaligned:
         return Unaligned("accepted_above_drafted", "a step accepted more than it drafted")
     if usage is None or usage.completion is None:
         return Unaligned("no_usage", "the server sent no completion_tokens")
+    past = _past_limits(accepted, drafted, usage.completion)
+    if past is not None:
+        return past
     counts = tuple(c.token_ids for c in response.chunks if c.token_ids is not None)
     return StepFacts(
         accepted, drafted, usage.completion, counts or None, usage.prompt, usage.cached
     )
+
+
+def _past_limits(
+    accepted: Sequence[int], drafted: Sequence[int], completion: int
+) -> Unaligned | None:
+    """Why steps that can be no part of an answer of `completion` tokens are not laid out: a broken
+    server's numbers would take any amount of time and memory.
+    """
+    if max(drafted, default=0) > STEP_DRAFTED:
+        message = f"a step drafted {max(drafted):,} tokens, more than {STEP_DRAFTED}"
+        return Unaligned("counts", message)
+    most = completion + STEPS_SLACK
+    if len(accepted) > most or sum(accepted) > most:
+        message = f"{len(accepted):,} steps accepted {sum(accepted):,} of {completion:,} tokens"
+        return Unaligned("counts", message)
+    return None
 
 
 def reconcile(facts: StepFacts, drafting: Drafting) -> Steps | Unaligned:
@@ -141,7 +161,8 @@ def reconcile(facts: StepFacts, drafting: Drafting) -> Steps | Unaligned:
         )
         return Unaligned("counts", message)
     if not facts.accepted:
-        return confirm(plain_steps(facts.completion), facts)
+        short = _missing_ids(facts)
+        return short or confirm(plain_steps(facts.completion), facts)
     if len(found) > 1 or found[0].skipped:
         message = f"{len(found)} readings of the counts remain, or steps without drafts to place"
         return Unaligned("ambiguous", message)
@@ -173,18 +194,26 @@ def phantom_possible(facts: StepFacts, drafting: Drafting) -> bool:
 
 def confirm(steps: Steps, facts: StepFacts) -> Steps | Unaligned:
     """`steps`, unless the stream contradicts them: a chunk may end only where a step ends."""
+    missing = _missing_ids(facts)
+    if missing is not None:
+        return missing
+    edges = set(np.cumsum(steps.committed).tolist())
+    for end in accumulate(facts.chunks or ()):
+        if end and end not in edges:
+            message = f"a chunk ends after token {end}, inside an engine step"
+            return Unaligned("chunk_inside_step", message)
+    return steps
+
+
+def _missing_ids(facts: StepFacts) -> Unaligned | None:
+    """Where the stream does not show as many tokens as the usage counts."""
     if facts.chunks is None:
         return Unaligned("no_chunk_counts", "the stream does not say how many tokens a chunk has")
     sent = sum(facts.chunks)
     if sent != facts.completion:
         message = f"chunks carry {sent} token ids, completion_tokens is {facts.completion}"
         return Unaligned("ids_missing", message)
-    edges = set(np.cumsum(steps.committed).tolist())
-    for end in accumulate(facts.chunks):
-        if end and end not in edges:
-            message = f"a chunk ends after token {end}, inside an engine step"
-            return Unaligned("chunk_inside_step", message)
-    return steps
+    return None
 
 
 def plain_steps(tokens: int) -> Steps:

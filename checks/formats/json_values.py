@@ -145,7 +145,8 @@ def repeats(text: str) -> str | None:
     if set(rest) <= set("}" + SPACE):
         return "a closing brace too many"
     count = 1
-    while text[end:].strip(SPACE):
+    stop = len(text.rstrip(SPACE))
+    while end < stop:
         try:
             value, end = _decode(text, end)
         except NotJson:

@@ -36,8 +36,8 @@ def run_small_kv(
     lengths = turn_lengths(evidence, facts.limits)
     chats = [[j for j in jobs if (j.session, j.turn) in lengths] for jobs in plan.jobs]
     chosen = collector.sessions_of(arm, chats)
-    block = (facts.servers["candidate"][0].cache or {}).get("block_size", "")
-    if not chosen or not block.isdecimal():
+    block = facts.servers["candidate"][0].block_size
+    if not chosen or block is None:
         why = "no turn was answered" if not chosen else "the server does not tell its block size"
         notes = (*facts.notes, f"arm {arm.name} did not run: {why}")
         others = tuple(other for other in facts.arms if other != arm)
@@ -45,7 +45,7 @@ def run_small_kv(
     longest = max(lengths[job.session, job.turn] for jobs in chosen for job in jobs) + SCORER_ROOM
 
     def small(spec: ServerSpec) -> ServerSpec:
-        return with_small_kv(spec, longest, int(block))
+        return with_small_kv(spec, longest, block)
 
     with open_paths(config, ["candidate"], folder, reporter, small) as paths:
         collector.warm_up(paths["candidate"])

@@ -121,10 +121,9 @@ def server_facts(config: Config, servers: Servers) -> ServerFacts:
     """What pairs need to know of the servers, as far as they say it."""
     first = servers["candidate"][0]
     model = first.models[0] if first.models else None
-    block = (first.cache or {}).get("block_size", "")
     return ServerFacts(
         eos=eos_strings(config.server.model),
-        block_size=int(block) if block.isdecimal() else None,
+        block_size=first.block_size,
         max_model_len=model.max_model_len if model else None,
     )
 

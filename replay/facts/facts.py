@@ -1,6 +1,7 @@
 """Asking one server what it is: `traces.journal.path_facts.PathFacts` from its public routes."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from prometheus_client.samples import Sample
@@ -79,7 +80,7 @@ async def _ask(
         speculation_metrics=_counts_drafts(before),
         drafts_counted=_growth(before, after, DRAFTS),
         started_at=total(before, STARTED),
-        counting_since=min((s.value for s in before if s.name == COUNTING), default=None),
+        counting_since=min(_finite(before, COUNTING), default=None),
         observables=observables,
     )
 
@@ -100,6 +101,10 @@ def _counts_drafts(samples: list[Sample]) -> bool | None:
 def _growth(before: list[Sample], after: list[Sample], name: str) -> float | None:
     first, last = total(before, name), total(after, name)
     return None if first is None or last is None else last - first
+
+
+def _finite(samples: list[Sample], name: str) -> Iterator[float]:
+    return (s.value for s in samples if s.name == name and math.isfinite(s.value))
 
 
 def _version(answer: Any) -> str | None:

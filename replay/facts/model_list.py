@@ -16,7 +16,7 @@ ROUTE = "/v1/models"
 class _Entry(Struct):
     id: str
     root: str | None = None
-    max_model_len: Annotated[int, Meta(ge=1)] | None = None
+    max_model_len: Annotated[int, Meta(ge=1, lt=2**31)] | None = None
 
 
 class _List(Struct):

@@ -5,6 +5,7 @@
 One line that is no sample must not cost the others, and the parser raises on the first.
 """
 
+import math
 from collections.abc import Iterable
 
 from prometheus_client.parser import text_string_to_metric_families
@@ -27,6 +28,6 @@ def parse_metrics(text: str) -> list[Sample]:
 
 
 def total(samples: Iterable[Sample], name: str) -> float | None:
-    """The sum over all engines, or None where the metric is not there."""
+    """The sum over all engines, or None where the metric is not there, or is no finite number."""
     values = [sample.value for sample in samples if sample.name == name]
-    return sum(values) if values else None
+    return sum(values) if values and all(map(math.isfinite, values)) else None

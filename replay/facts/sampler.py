@@ -46,6 +46,9 @@ METRICS = {
 PER_POSITION = "vllm:spec_decode_num_accepted_tokens_per_pos_total"
 WANTED = (*METRICS.values(), PER_POSITION)
 
+LONGEST_PLACE = 4
+"""Digits of a draft position."""
+
 
 class MetricsSampler:
     """Takes one sample per URL at once, then every `every_s` seconds, and one at the end.
@@ -156,7 +159,7 @@ def _positions(samples: Sequence[Sample]) -> tuple[float, ...] | None:
     by_position: dict[int, float] = {}
     for sample in samples:
         place = sample.labels.get("position", "")
-        if sample.name == PER_POSITION and place.isdecimal():
+        if sample.name == PER_POSITION and place.isdecimal() and len(place) <= LONGEST_PLACE:
             position = int(place)
             by_position[position] = by_position.get(position, 0.0) + sample.value
     return tuple(by_position[position] for position in sorted(by_position)) or None

@@ -7,12 +7,12 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-import orjson
 from msgspec import Struct, convert
 
 from replay.scoring.scorer_plan import ScorerPlan
 from replay.scoring.teacher_forcing import ROUTE
 from replay.sending.client import StreamClient
+from traces.served_json import decode_served
 from traces.wire.capture import CaptureKey
 from traces.wire.chunk import Count
 from traces.wire.response import Token
@@ -48,7 +48,7 @@ def _body(plan: ScorerPlan, prefix: Sequence[int]) -> dict[str, Any]:
 def _token(body: bytes) -> Token | None:
     """``{"choices": [{"token_ids": [17], "logprobs": {"token_logprobs": [-0.1], …}}]}``."""
     try:
-        choice = convert(orjson.loads(body), _Completion).choices[0]
+        choice = convert(decode_served(body), _Completion).choices[0]
         scores = choice.logprobs.token_logprobs if choice.logprobs else None
         return Token(choice.token_ids[0], choice.text, scores[0] if scores else None)
     except (ValueError, IndexError):

@@ -7,33 +7,42 @@ out of the byte stream as they pass, and only the continuation's are kept: an an
 tokens has 16 MiB, and ten times that with wide lists.
 """
 
-import json
 import math
 import re
 from collections import deque
 
 from replay.sending.refusal import TOO_LONG
 from traces.journal.score import Outcome, Score, ScoreRequest
+from traces.limits import SCORE_BYTES, SCORE_ENTRY_BYTES, PastLimit, mebibytes
+from traces.served_json import decode_served
 
 NON_FINITE = "Out of range float values"
 """Words of Python's json module: vLLM cannot write NaN or infinity, and refuses the request."""
 
 ENTRY = re.compile(
-    rb'\{\s*+(?:"\d++"\s*+:\s*+\{(?:[^{}"]++|"(?:[^"\\]++|\\.)*+")*+\}\s*+,?\s*+)++\}', re.DOTALL
+    rb'\{\s*+(?:"\d++"\s*+:\s*+\{(?:[^{}"]++|"(?:[^"\\]++|\\.)*+"){0,32}+\}\s*+,?\s*+)++\}', re.DOTALL
 )
 """An object whose keys are token ids and whose values are flat objects. Inside a JSON string its
-quotes would be escaped, so no token text can look like one; a partial one does not match."""
+quotes would be escaped, so no token text can look like one; a partial one does not match. A value
+has 7 pieces (names, numbers, a text); the bound keeps a hostile answer from being read again at
+each of its braces."""
 
 
 class EntryScanner:
-    """Takes an answer's bytes in any portions; keeps the `last` entries and counts all."""
+    """Takes an answer's bytes in any portions; keeps the `last` entries and counts all. Raises
+    PastLimit where the answer, or what may be an entry of it, is too long.
+    """
 
     def __init__(self, keep: int) -> None:
         self.count = 0
         self.last: deque[bytes] = deque(maxlen=keep)
         self._rest = b""
+        self._bytes = 0
 
     def feed(self, data: bytes) -> None:
+        self._bytes += len(data)
+        if self._bytes > SCORE_BYTES:
+            raise PastLimit(f"a scoring answer of more than {mebibytes(SCORE_BYTES)}")
         data = self._rest + data
         end = 0
         for match in ENTRY.finditer(data):
@@ -41,6 +50,9 @@ class EntryScanner:
             self.last.append(match[0])
             end = match.end()
         self._rest = data[end:]
+        if len(self._rest) > SCORE_ENTRY_BYTES:
+            entry = mebibytes(SCORE_ENTRY_BYTES)
+            raise PastLimit(f"a scoring answer holds {entry} without the scores of a token")
 
 
 def score_of(request: ScoreRequest, scanner: EntryScanner, width: int) -> Score:
@@ -52,7 +64,7 @@ def score_of(request: ScoreRequest, scanner: EntryScanner, width: int) -> Score:
     own, top, top_ids, lists = [], [], [], []
     for token, entry in zip(request.continuation, scanner.last, strict=True):
         try:
-            listed = {int(key): value["logprob"] for key, value in json.loads(entry).items()}
+            listed = {int(key): value["logprob"] for key, value in decode_served(entry).items()}
             finite = all(value is not None and math.isfinite(value) for value in listed.values())
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             problem = f"prompt_logprobs are not as vLLM writes them: {error!r:.100}"

@@ -13,8 +13,10 @@ import aiohttp
 from replay.scoring.score_answer import EntryScanner, refusal_outcome, score_of
 from replay.scoring.scorer_plan import ScorerPlan
 from replay.sending.client import StreamClient
+from replay.sending.connection import error_body
 from replay.sending.refusal import message_of
 from traces.journal.score import Score, ScoreRequest
+from traces.limits import PastLimit
 
 ROUTE = "/v1/completions"
 
@@ -25,10 +27,12 @@ async def teacher_force(plan: ScorerPlan, client: StreamClient, request: ScoreRe
     try:
         async with client.exchange(_body(plan, request), ROUTE) as answer:
             if answer.status != 200:
-                message = message_of(await answer.read())
+                message = message_of(await error_body(answer))
                 return Score(refusal_outcome(message), error=message)
             async for read in answer.content.iter_any():
                 scanner.feed(read)
+    except PastLimit as limit:
+        return Score("unsupported", error=f"{plan.url}: {limit}")
     except (TimeoutError, aiohttp.ClientError, OSError) as problem:
         return Score("no_answer", error=f"{type(problem).__name__}: {problem}")
     return score_of(request, scanner, plan.width)

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import aiohttp
-import orjson
 
 from replay.scoring.score_answer import NON_FINITE
 from replay.sending.client import StreamClient
+from replay.sending.connection import error_body
 from replay.sending.refusal import message_of
+from traces.served_json import decode_served
 from traces.wire.reassembly import DONE
 from traces.wire.sse import SseParser
 
@@ -78,9 +79,9 @@ async def stream_tokens(
     try:
         async with client.exchange(request, ROUTE) as answer:
             if answer.status != 200:
-                raise StreamRefused(message_of(await answer.read()))
+                raise StreamRefused(message_of(await error_body(answer)))
             async for data in _events(answer):
-                chunk = orjson.loads(data)
+                chunk = decode_served(data)
                 if "error" in chunk:
                     raise StreamRefused(str(chunk["error"])[:500])
                 for choice in chunk["choices"]:

@@ -7,12 +7,14 @@ times are the server's and not the client's; `benchmarks/client.py` measures its
 import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import aiohttp
 
 from replay.sending.connection import Connection
 from traces.json_bytes import encode_json
+from traces.limits import EVENT_BYTES, TURN_BYTES, PastLimit, mebibytes
 from traces.wire.capture import Capture, CaptureKey, Event
 
 KEPT_HEADERS = frozenset({"content-type", "date", "retry-after", "server", "x-request-id"})
@@ -51,8 +53,12 @@ class StreamClient(Connection):
             async with http.post(self.base_url + route, data=body) as response:
                 status = response.status
                 headers = _kept(response.headers)
+                size = Size()
                 async for read in response.content.iter_any():
                     reads.append((clock() - start, read))
+                    size.add(read)
+        except PastLimit as limit:
+            ended, error = "error", f"broken off: {limit}"
         except TimeoutError:
             ended, error = "timeout", f"no end after {clock() - start:.1f} s"
         except (aiohttp.ClientError, OSError) as problem:
@@ -79,6 +85,23 @@ class StreamClient(Connection):
         """
         async with self.http.post(self.base_url + route, data=encode_json(request)) as response:
             yield response
+
+
+@dataclass(slots=True)
+class Size:
+    """Counts an answer's bytes. Raises PastLimit where it, or one line of it, is too long."""
+
+    turn: int = 0
+    line: int = 0
+
+    def add(self, read: bytes) -> None:
+        self.turn += len(read)
+        last = read.rfind(b"\n")
+        self.line = self.line + len(read) if last < 0 else len(read) - last
+        if self.line > EVENT_BYTES:
+            raise PastLimit(f"an event of more than {mebibytes(EVENT_BYTES)}")
+        if self.turn > TURN_BYTES:
+            raise PastLimit(f"an answer of more than {mebibytes(TURN_BYTES)}")
 
 
 def _kept(headers: Mapping[str, str]) -> dict[str, str]:

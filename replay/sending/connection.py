@@ -7,8 +7,33 @@ from typing import Self
 import aiohttp
 
 from replay.sending.url import server_root
+from traces.errors import ServerError
+from traces.limits import BODY_BYTES, ERROR_CHARACTERS, mebibytes
 
 CONNECT_TIMEOUT_S = 10.0
+
+
+async def whole_body(answer: aiohttp.ClientResponse, url: str) -> bytes:
+    """The body of an answer. Raises ServerError, which names `url`, past `BODY_BYTES`."""
+    body = bytearray()
+    async for read in answer.content.iter_any():
+        body += read
+        if len(body) > BODY_BYTES:
+            raise ServerError(
+                f"{url} answers with more than {mebibytes(BODY_BYTES)}",
+                "is this a vLLM server? correct `urls`, or what stands before it",
+            )
+    return bytes(body)
+
+
+async def error_body(answer: aiohttp.ClientResponse) -> bytes:
+    """The beginning of an error's body, as much of it as is ever shown."""
+    body = bytearray()
+    async for read in answer.content.iter_any():
+        body += read
+        if len(body) > 4 * ERROR_CHARACTERS:
+            break
+    return bytes(body)
 
 
 class Connection:

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import aiohttp
-import orjson
 from msgspec import Struct, ValidationError, convert
 
-from replay.sending.connection import Connection
+from replay.sending.connection import Connection, whole_body
 from traces.errors import ServerError
 from traces.json_bytes import encode_json
+from traces.served_json import decode_served
 from traces.wire.chunk import Count
 
 ANSWER_TIMEOUT_S = 300.0
@@ -68,7 +68,7 @@ class Endpoint(Connection):
                         f"{url} refuses access (status {answer.status})",
                         "name the variable that holds the key in `api_key_env`",
                     )
-                return answer.status, await answer.read()
+                return answer.status, await whole_body(answer, url)
         except (aiohttp.ClientError, OSError, TimeoutError) as problem:
             text = str(problem) or type(problem).__name__
             raise ServerError(
@@ -95,6 +95,6 @@ def _json(status: int, body: bytes) -> Any | None:
     if status != 200:
         return None
     try:
-        return orjson.loads(body)
-    except orjson.JSONDecodeError:
+        return decode_served(body)
+    except ValueError:
         return None

@@ -4,9 +4,10 @@
            "type": "BadRequestError", "param": "input_tokens", "code": 400}}
 """
 
-import json
 from typing import Any
 
+from traces.limits import ERROR_CHARACTERS
+from traces.served_json import decode_served
 from traces.wire.capture import Capture
 
 TOO_LONG = ("maximum context length", "max_model_len")
@@ -22,9 +23,9 @@ def error_message(capture: Capture) -> str | None:
 
 def message_of(body: bytes) -> str:
     """The message in an error answer's body, at most 500 characters of it."""
-    text = body.decode(errors="replace")
+    text = body[: 4 * ERROR_CHARACTERS].decode(errors="replace")
     try:
-        answer: Any = json.loads(text)
+        answer: Any = decode_served(text)
     except ValueError:
         return text.strip()[:500]
     inner = answer.get("error", answer) if isinstance(answer, dict) else answer

@@ -41,9 +41,7 @@ def path_rows(
             "tool_parser": served[path].tool,
             "reasoning_parser": served[path].reasoning,
             "dtype": _flag(flags, "--dtype"),
-            "block_size": int(block)
-            if (block := cache.get("block_size", "")).isdecimal()
-            else None,
+            "block_size": first.block_size,
             "system_fingerprint": next(iter(prints)) if len(prints) == 1 else None,
             "template_hash": _template_hash(first.probe_ids),
             "facts": asdict(first),

@@ -6,6 +6,10 @@ from dataclasses import dataclass
 from traces.journal.observables import Observables
 
 
+LONGEST_COUNT = 9
+"""Digits of a number that 32 bits hold."""
+
+
 @dataclass(frozen=True, slots=True)
 class ModelFacts:
     """One entry of ``/v1/models``; `max_model_len` counts tokens of prompt and output."""
@@ -42,3 +46,9 @@ class PathFacts:
     started_at: float | None = None
     counting_since: float | None = None
     observables: Observables | None = None
+
+    @property
+    def block_size(self) -> int | None:
+        """Tokens of a KV-cache block, where the server says a usable number."""
+        said = (self.cache or {}).get("block_size", "")
+        return int(said) if said.isdecimal() and len(said) <= LONGEST_COUNT else None

@@ -41,7 +41,7 @@ class WireFunction(Struct, frozen=True):
 class WireCall(Struct, frozen=True):
     """One entry of `delta.tool_calls`."""
 
-    index: int | None = None
+    index: Count | None = None
     id: str | None = None
     function: WireFunction | None = None
 
@@ -119,10 +119,10 @@ class WireLogprobs(Struct, frozen=True):
 class WireChoice(Struct, frozen=True):
     """One of the chunk's choices."""
 
-    index: int = 0
+    index: Count = 0
     delta: Delta | None = None
     finish_reason: str | None = None
-    stop_reason: str | int | None = None
+    stop_reason: str | Count | None = None
     token_ids: list[Count] | None = None
     logprobs: WireLogprobs | None = None
 

@@ -7,9 +7,10 @@ delta without a known field, more is kept than the typed fields hold: they come 
 from typing import Any, NamedTuple
 
 from msgspec import MsgspecError
-from msgspec.json import Decoder, decode
+from msgspec.json import Decoder
 
-from traces.json_bytes import decode_json
+from traces.limits import PastLimit
+from traces.served_json import decode_served, refuse_nesting
 from traces.wire.chunk import WireChunk
 
 DECODE = Decoder(WireChunk).decode
@@ -28,7 +29,8 @@ class WireEvent(NamedTuple):
 
 
 def read_event(number: int, at_ms: float, data: str) -> WireEvent | None:
-    """The event, `None` where `data` is no JSON object."""
+    """The event, `None` where `data` is no JSON object. Raises PastLimit."""
+    refuse_nesting(data)
     try:
         chunk = DECODE(data)
     except (MsgspecError, ValueError, RecursionError):
@@ -51,12 +53,11 @@ def is_plain(chunk: WireChunk) -> bool:
 
 
 def json_object(data: str) -> dict[str, Any] | None:
-    """The JSON object that a text is, integers of any size exact; `None` where it is none."""
+    """The JSON object that a text is, `None` where it is none. Raises PastLimit."""
     try:
-        value = decode(data)
-    except (MsgspecError, ValueError, RecursionError):
-        try:
-            value = decode_json(data)
-        except (ValueError, RecursionError):
-            return None
+        value = decode_served(data)
+    except PastLimit:
+        raise
+    except ValueError:
+        return None
     return value if isinstance(value, dict) else None

@@ -11,16 +11,28 @@ What a chunk may hold is in `traces.wire.chunk`. Both `delta.reasoning` and the 
 `delta.reasoning_content` are read. Only choice 0 is read: the gate asks for `n: 1`.
 """
 
-from collections.abc import Iterable
+import contextlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
-from traces.wire.capture import Capture
+from traces.json_bytes import encode_json
+from traces.limits import (
+    ERROR_CHARACTERS,
+    SHOWN_EVENTS,
+    TURN_BYTES,
+    TURN_CALLS,
+    TURN_CHARACTERS,
+    PastLimit,
+    mebibytes,
+)
+from traces.wire.capture import Capture, Event
 from traces.wire.chunk import WireChoice, WireChunk, WireUsage, read_chunk
 from traces.wire.event import WireEvent, json_object, read_event
 from traces.wire.reassembly_calls import CallAssembler
 from traces.wire.reassembly_tokens import TokenCollector
 from traces.wire.response import Chunk, Response, Speculation, Usage
-from traces.wire.sse import SseParser, events_of
+from traces.wire.sse import ServerEvent, SseParser, events_of
 
 DONE = "[DONE]"
 
@@ -28,28 +40,53 @@ DONE = "[DONE]"
 def response_of(capture: Capture) -> Response:
     """The response a capture holds. A status other than 200 gives its error body.
 
-    Never raises: an event that is no chunk (`traces.wire.chunk`) is named in `malformed`.
+    Never raises: an event that is no chunk (`traces.wire.chunk`), and one that passes a limit
+    (`traces.limits`), are named in `malformed`. Behind an answer's limit nothing is read.
     """
     if capture.status != 200:
         return _assemble([], capture.status, done=False, error=_error_body(capture.body))
     parser = SseParser()
-    events: list[WireEvent] = []
-    malformed: list[str] = []
+    stream = _Stream(None)
+    broken = stream.broken
     done = False
-    for number, event in enumerate(events_of(capture.events, parser)):
-        if event.data.startswith(DONE):
-            done = True
-            break
-        read = read_event(number, event.at_ms, event.data)
-        if read is None:
-            malformed.append(f"event {number} is not a JSON object: {event.data[:80]!r}")
-        else:
-            events.append(read)
-    if not done and parser.left_over:
-        malformed.append(f"the stream ends inside event {len(events) + len(malformed)}")
+    number = -1
+    try:
+        for number, event in enumerate(events_of(_within_turn(capture.events), parser)):
+            if event.data.startswith(DONE):
+                done = True
+                break
+            _read_one(stream, number, event)
+    except PastLimit as limit:
+        broken.note(number + 1, f"is {limit}")
+    else:
+        if not done and parser.left_over:
+            broken.others.append(f"the stream ends inside event {number + 1}")
     if parser.undecodable:
-        malformed.append(f"{parser.undecodable} lines are not UTF-8")
-    return _assemble(events, capture.status, done=done, malformed=tuple(malformed))
+        broken.others.append(f"{parser.undecodable} lines are not UTF-8")
+    return stream.response(capture.status, done)
+
+
+def _within_turn(reads: Iterable[Event]) -> Iterator[Event]:
+    """The reads up to the limit of a turn. Raises PastLimit behind it."""
+    size = 0
+    for at_ms, read in reads:
+        size += len(read)
+        if size > TURN_BYTES:
+            raise PastLimit(f"where the answer is longer than {mebibytes(TURN_BYTES)}")
+        yield at_ms, read
+
+
+def _read_one(stream: "_Stream", number: int, event: ServerEvent) -> None:
+    """One event into the stream, or among the broken ones. Raises PastLimit of the whole answer."""
+    try:
+        read = read_event(number, event.at_ms, event.data)
+    except PastLimit as limit:
+        stream.broken.note(number, f"is {limit}")
+        return
+    if read is None:
+        stream.broken.note(number, f"is not a JSON object: {event.data[:80]!r}")
+    else:
+        stream.add(read)
 
 
 def response_of_chunks(
@@ -76,8 +113,13 @@ def response_of_chunks(
 
 
 def _error_body(body: bytes) -> dict[str, Any]:
-    text = body.decode(errors="replace")
-    return json_object(text) or {"error": {"message": text}}
+    """The object an error body is; the beginning of its text where it is none, or a long one."""
+    start = body[: 4 * ERROR_CHARACTERS].decode(errors="replace")[:ERROR_CHARACTERS]
+    if len(body) <= ERROR_CHARACTERS:
+        with contextlib.suppress(PastLimit):
+            return json_object(start) or {"error": {"message": start}}
+    rest = f"… ({len(body):,} bytes)" if len(body) > ERROR_CHARACTERS else ""
+    return {"error": {"message": start + rest}}
 
 
 def _assemble(
@@ -85,14 +127,37 @@ def _assemble(
     status: int | None,
     *,
     done: bool,
-    malformed: tuple[str, ...] = (),
     raw_text: str | None = None,
     error: dict[str, Any] | None = None,
 ) -> Response:
     stream = _Stream(error)
-    for event in events:
-        stream.add(event)
-    return stream.response(status, done, malformed, raw_text)
+    number = 0
+    try:
+        for event in events:
+            number = event.number
+            stream.add(event)
+    except PastLimit as limit:
+        stream.broken.note(number, f"is {limit}")
+    return stream.response(status, done, raw_text)
+
+
+@dataclass(slots=True)
+class _Broken:
+    """Events that were none: the first of them in words, the others counted."""
+
+    shown: list[str] = field(default_factory=list)
+    others: list[str] = field(default_factory=list)
+    more: int = 0
+
+    def note(self, number: int, why: str) -> None:
+        if len(self.shown) < SHOWN_EVENTS:
+            self.shown.append(f"event {number} {why}")
+        else:
+            self.more += 1
+
+    def lines(self) -> tuple[str, ...]:
+        rest = (f"{self.more} further events are broken",) if self.more else ()
+        return (*self.shown, *rest, *self.others)
 
 
 class _Stream:
@@ -107,8 +172,9 @@ class _Stream:
         self.calls = CallAssembler()
         self.tokens = TokenCollector()
         self.ids_sent = False
+        self.characters = 0
         self.chunks: list[Chunk] = []
-        self.odd: list[str] = []
+        self.broken = _Broken()
         self.irregular: dict[str, None] = {}
         self.reasons: list[str] = []
         self.after_finish = 0
@@ -123,8 +189,8 @@ class _Stream:
         """Take in one event: what stands beside the choices, and the first of these."""
         number, at_ms, chunk, raw = event
         if raw is not None:
-            self.error = self.error or _error_object(raw)
-            chunk = _checked(raw, number, self.odd)
+            self.error = self.error or _short(_error_object(raw))
+            chunk = _checked(raw, number, self.broken)
             self.speculation = _speculation(chunk, raw) or self.speculation
         assert chunk is not None
         if chunk.usage is not None:
@@ -151,24 +217,31 @@ class _Stream:
     def _add_choice(self, choice: WireChoice) -> None:
         delta = choice.delta
         if delta is not None and not delta.empty:
-            self.content.append(delta.text)
-            self.length += len(delta.text)
-            if delta.tool_calls or delta.thought:
+            text, thought = delta.text, delta.thought
+            self.content.append(text)
+            self.length += len(text)
+            if delta.tool_calls or thought:
                 self.seams[self.length] = None
-            self.reasoning.append(delta.thought)
+            self.reasoning.append(thought)
+            self.characters += len(text) + len(thought)
             if delta.tool_calls:
-                self.calls.add(delta.tool_calls)
+                self.characters += self.calls.add(delta.tool_calls)
             self.irregular |= dict.fromkeys(delta.irregular)
+            self._refuse_long()
         if self.reasons and (choice.token_ids or (delta is not None and delta.says_something)):
             self.after_finish += 1
         if choice.finish_reason:
             self.reasons.append(choice.finish_reason)
         self.stop = choice.stop_reason if choice.stop_reason is not None else self.stop
 
-    def response(
-        self, status: int | None, done: bool, malformed: tuple[str, ...], raw_text: str | None
-    ) -> Response:
-        """All of it; `malformed` are the events that were none."""
+    def _refuse_long(self) -> None:
+        if self.characters > TURN_CHARACTERS:
+            raise PastLimit(f"where the output passes {TURN_CHARACTERS:,} characters")
+        if len(self.calls) > TURN_CALLS:
+            raise PastLimit(f"where the answer passes {TURN_CALLS:,} tool calls")
+
+    def response(self, status: int | None, done: bool, raw_text: str | None = None) -> Response:
+        """All of it."""
         if len(self.reasons) > len(set(self.reasons)):
             self.irregular["the same finish_reason came twice"] = None
         return Response(
@@ -184,7 +257,7 @@ class _Stream:
             chunks=tuple(self.chunks),
             done=done,
             error=self.error,
-            malformed=(*malformed, *self.odd),
+            malformed=self.broken.lines(),
             irregular=tuple(self.irregular),
             system_fingerprint=self.fingerprint,
             model=self.model,
@@ -196,12 +269,12 @@ class _Stream:
         )
 
 
-def _checked(raw: dict[str, Any], number: int, odd: list[str]) -> WireChunk:
-    """The chunk; an empty one in place of what is none, which is added to `odd`."""
+def _checked(raw: dict[str, Any], number: int, broken: _Broken) -> WireChunk:
+    """The chunk; an empty one in place of what is none, which is among the broken ones."""
     try:
         return read_chunk(raw)
     except ValueError as error:
-        odd.append(f"event {number} is no chat completion chunk: {error}")
+        broken.note(number, f"is no chat completion chunk: {error}")
         return WireChunk()
 
 
@@ -215,6 +288,11 @@ def _error_object(chunk: dict[str, Any]) -> dict[str, Any] | None:
     if chunk.get("error"):
         return chunk
     return chunk if chunk.get("object") == "error" else None
+
+
+def _short(error: dict[str, Any] | None) -> dict[str, Any] | None:
+    """The error; the beginning of its text where it is a long one."""
+    return error if error is None else _error_body(encode_json(error))
 
 
 def _usage(usage: WireUsage) -> Usage:

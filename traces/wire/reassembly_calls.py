@@ -17,18 +17,18 @@ from traces.wire.response import ToolCall
 class _Call:
     index: int
     header_complete: bool
-    ids: list[str] = field(default_factory=list)
+    ids: dict[str, None] = field(default_factory=dict)
     name: str | None = None
     arguments: list[str] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
-    renamed: list[str] = field(default_factory=list)
+    renamed: dict[str, None] = field(default_factory=dict)
 
     def take_name(self, name: str, identifier: str) -> None:
         """A name for the id it comes with, or else for the last one seen."""
         self.name = self.name or name
-        first = self.names.setdefault(identifier or (self.ids[-1] if self.ids else ""), name)
-        if name != first and name not in self.renamed:
-            self.renamed.append(name)
+        first = self.names.setdefault(identifier or next(reversed(self.ids), ""), name)
+        if name != first:
+            self.renamed[name] = None
 
 
 class CallAssembler:
@@ -37,8 +37,11 @@ class CallAssembler:
     def __init__(self) -> None:
         self._calls: dict[int, _Call] = {}
 
-    def add(self, deltas: Sequence[WireCall]) -> None:
-        """Take the calls of one delta. A delta without an index means its place in the list."""
+    def add(self, deltas: Sequence[WireCall]) -> int:
+        """Take the calls of one delta; the characters of arguments they bring. A delta without an
+        index means its place in the list.
+        """
+        characters = 0
         for place, delta in enumerate(deltas):
             index = place if delta.index is None else delta.index
             identifier, name = delta.id or "", (delta.function and delta.function.name) or ""
@@ -46,18 +49,24 @@ class CallAssembler:
             if call is None:
                 call = _Call(index, header_complete=bool(identifier and name))
                 self._calls[index] = call
-            if identifier and identifier not in call.ids:
-                call.ids.append(identifier)
+            if identifier:
+                call.ids.setdefault(identifier)
             if name:
                 call.take_name(name, identifier)
-            call.arguments.append(delta.arguments)
+            arguments = delta.arguments
+            call.arguments.append(arguments)
+            characters += len(arguments)
+        return characters
+
+    def __len__(self) -> int:
+        return len(self._calls)
 
     def finished(self) -> tuple[ToolCall, ...]:
         """All calls, by index."""
         return tuple(
             ToolCall(
                 index=call.index,
-                id=call.ids[0] if call.ids else None,
+                id=next(iter(call.ids), None),
                 name=call.name,
                 arguments="".join(call.arguments),
                 header_complete=call.header_complete,

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from traces.limits import EVENT_BYTES, PastLimit, mebibytes
 from traces.wire.capture import Event
 
 BOM = b"\xef\xbb\xbf"
@@ -35,13 +36,15 @@ class SseParser:
 
     Lines are cut on bytes before they are decoded, so that neither a UTF-8 sequence split over two
     reads nor U+2028 inside a string is taken for a line end. Bytes that are no UTF-8 become U+FFFD,
-    as the standard says, and are counted in `undecodable`.
+    as the standard says, and are counted in `undecodable`. An event of more than `EVENT_BYTES`
+    raises PastLimit, and nothing can be read behind it.
     """
 
     comments: list[str] = field(default_factory=list)
     undecodable: int = 0
     _buffer: bytearray = field(default_factory=bytearray)
     _data: list[str] = field(default_factory=list)
+    _bytes: int = 0
     _type: str = ""
     _started: bool = False
     _skip_lf: bool = False
@@ -53,7 +56,7 @@ class SseParser:
         """
         if not isinstance(read, str) or "\r" in read:
             return None
-        if self._buffer or self._data or self._type or self._skip_lf:
+        if self._buffer or self._data or self._type or self._skip_lf or len(read) > EVENT_BYTES:
             return None
         if read.startswith("data: ") and read.find("\n") == len(read) - 2 and read[-1] == "\n":
             self._started = True
@@ -73,6 +76,9 @@ class SseParser:
             read = read.removeprefix(b"\n")
             self._skip_lf = False
         self._buffer += read
+        if self._started and b"\n" not in read and b"\r" not in read:
+            self._refuse_long(len(self._buffer))
+            return
         if not self._started:
             if len(self._buffer) < len(BOM) and BOM.startswith(self._buffer):
                 return
@@ -89,6 +95,7 @@ class SseParser:
         elif lines and lines[-1].endswith(b"\r"):
             # The LF of a CRLF may come with the next read.
             self._skip_lf = True
+        self._refuse_long(len(self._buffer))
         for line in lines:
             event = self._line(at_ms, bytes(line.rstrip(b"\r\n")))
             if event is not None:
@@ -97,6 +104,8 @@ class SseParser:
     def _line(self, at_ms: float, raw: bytes) -> ServerEvent | None:
         if not raw:
             return self._dispatch(at_ms)
+        self._bytes += len(raw)
+        self._refuse_long(0)
         try:
             line = raw.decode()
         except UnicodeDecodeError:
@@ -115,8 +124,12 @@ class SseParser:
 
     def _dispatch(self, at_ms: float) -> ServerEvent | None:
         data, kind = self._data, self._type or "message"
-        self._data, self._type = [], ""
+        self._data, self._type, self._bytes = [], "", 0
         return ServerEvent(at_ms, "\n".join(data), kind) if data else None
+
+    def _refuse_long(self, pending: int) -> None:
+        if self._bytes + pending > EVENT_BYTES:
+            raise PastLimit(f"longer than {mebibytes(EVENT_BYTES)}")
 
     @property
     def left_over(self) -> str:

@@ -1,0 +1,142 @@
+"""Hostile and broken servers: each ends in a finding or an error that names server and limit.
+
+None costs the run, hangs it, or takes memory without a bound.
+"""
+
+import json
+import resource
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from draftgate.progress import SilentReporter
+from draftgate.run.gate import run_gate
+from draftgate.run.outcome import GateOutcome
+from tests.support.hostile_server import HostileServer, Raw, events, gzip_bomb, long_line
+from tests.support.paper.gate import K, paper_config, rows
+from tests.support.paper.model import Vocabulary
+from tests.support.paper.server import Faults, served
+from tests.support.paper.sessions import write_sessions
+from traces.errors import ServerError
+
+Attack = Callable[[str, dict[str, Any]], Raw | None]
+CHAT = "/v1/chat/completions"
+MEMORY_KIB = 1_500_000
+"""Peak of the whole test process; before the limits an event of 50 MB alone took 3 GB."""
+
+
+@contextmanager
+def hostile(attack: Attack) -> Iterator[tuple[HostileServer, HostileServer]]:
+    """A sound baseline and a candidate that attacks."""
+    words = Vocabulary()
+    pair = HostileServer(words), HostileServer(words, Faults(drafts=K), attack=attack)
+    with served(*pair):
+        yield pair
+
+
+def gate(folder: Path, attack: Attack) -> GateOutcome:
+    write_sessions(folder / "sessions.jsonl", 6, 2)
+    with hostile(attack) as servers:
+        return run_gate(paper_config(folder, servers), SilentReporter())
+
+
+def on_one_turn(raw: Callable[[], Raw]) -> Attack:
+    return lambda route, body: (
+        raw() if route == CHAT and "Task 3.0" in str(body["messages"][-1]) else None
+    )
+
+
+def nested(depth: int, around: str = "%s") -> str:
+    return around % ('{"a":' * depth + "1" + "}" * depth)
+
+
+def call(name: str, arguments: str) -> Raw:
+    function = {"name": name, "arguments": arguments}
+    delta = {"tool_calls": [{"index": 0, "id": "c", "function": function}]}
+    choice = {"index": 0, "delta": delta, "finish_reason": "tool_calls"}
+    return events({"choices": [choice]}, {"choices": [], "usage": usage(3)})
+
+
+def usage(completion: int) -> dict[str, int]:
+    return {"prompt_tokens": 5, "completion_tokens": completion}
+
+
+def steps(accepted: list[int], drafted: list[int], completion: int = 3) -> Raw:
+    said = {"per_step_accepted": accepted, "per_step_drafted": drafted}
+    choice = {"index": 0, "delta": {"content": "a"}, "finish_reason": "stop", "token_ids": [1, 2]}
+    last = {"choices": [], "usage": usage(completion), "metrics": {"speculative_decoding": said}}
+    return events({"choices": [choice]}, last)
+
+
+TURNS = {
+    "an event without an end": (long_line, "STREAM_NO_FINISH"),
+    "a gzip bomb": (gzip_bomb, "STREAM_NO_FINISH"),
+    "an error nested deep": (lambda: Raw([nested(400).encode()], 500), "HTTP_STATUS_MISMATCH"),
+    "an error nested deeper": (lambda: Raw([b"[" * 200_000], 400), "HTTP_STATUS_MISMATCH"),
+    "an error event nested deep": (lambda: events(nested(400, '{"error": %s}')), "STREAM_NO_FINISH"),
+    "an index of 5,000 digits": (
+        lambda: events('{"choices": [{"index": %s}]}' % ("9" * 5000)),
+        "STREAM_NO_FINISH",
+    ),
+    "an index of 4,000 digits": (
+        lambda: events('{"choices": [{"index": %s}]}' % ("9" * 4000)),
+        "STREAM_NO_FINISH",
+    ),
+    "arguments 1e99999999": (lambda: call("ls", '{"path": 1e99999999}'), "TOOL_UNKNOWN"),
+    "arguments of 5,000 digits": (lambda: call("ls", "9" * 5000), "ARGS_NOT_JSON"),
+    "arguments that repeat": (lambda: call("ls", "{}" * 300_000), "ARGS_DUPLICATED"),
+    "a tool name that is no text": (
+        lambda: events(
+            r'{"choices": [{"index": 0, "finish_reason": "tool_calls", "delta": {"tool_calls": '
+            r'[{"index": 0, "id": "\udc00", "function": {"name": "\ud800", "arguments": "{}"}}]}}]}'
+        ),
+        "TOOL_UNKNOWN",
+    ),
+    "argument names that are no text": (
+        lambda: call("ls", r'{"\ud800": "\udfff"}'),
+        "TOOL_UNKNOWN",
+    ),
+    "2,000 calls": (
+        lambda: events(
+            {
+                "choices": [
+                    {
+                        "index": 0,
+                        "delta": {"tool_calls": [{"index": i, "id": "c"} for i in range(2000)]},
+                    }
+                ]
+            }
+        ),
+        "STREAM_NO_FINISH",
+    ),
+    "a million steps": (lambda: steps([1] * 10**6, [3] * 10**6), "CONTENT_DIFF"),
+    "2^31 accepted": (lambda: steps([2**31 - 1], [2**31 - 1]), "CONTENT_DIFF"),
+    "2^31 drafted": (lambda: steps([0], [2**31 - 1]), "CONTENT_DIFF"),
+    "2^31 tokens": (lambda: steps([], [], 2**31 - 1), "CONTENT_DIFF"),
+}
+
+
+def test_an_attack_on_a_turn_is_that_turn_s_finding(tmp_path: Path) -> None:
+    """All at once, one a session: no attack costs another turn."""
+    attacks = list(TURNS.values())
+    write_sessions(tmp_path / "sessions.jsonl", len(attacks) + 6, 2)
+
+    def attack(route: str, body: dict[str, Any]) -> Raw | None:
+        if route != CHAT:
+            return None
+        last = str(body["messages"][-1]["content"])
+        number = next((n for n in range(len(attacks)) if last.startswith(f"Task {n}.0")), None)
+        return None if number is None else attacks[number][0]()
+
+    with hostile(attack) as servers:
+        outcome = run_gate(paper_config(tmp_path, servers), SilentReporter())
+    assert outcome.verdict.verdict == "fail"
+    found: dict[str, set[str]] = {}
+    for row in rows(outcome, "select session_id, code from findings"):
+        found.setdefault(row["session_id"], set()).add(row["code"])
+    assert len(found) >= len(attacks), found
+    print(found)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < MEMORY_KIB
