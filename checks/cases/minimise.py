@@ -4,6 +4,7 @@ Whole parts are tried first (history, tools, tokens, neighbours), then single fi
 where the judgement of what is left still satisfies `shows`.
 """
 
+import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -26,8 +27,14 @@ BULK: tuple[Path, ...] = (
 """Parts that are left out whole where they are not needed."""
 
 
+WORK = 5_000_000
+"""Characters of scenarios judged for one case, so that a huge answer costs no more than any other:
+a thousand tries on a usual turn, five on one of a million characters."""
+
+
 def minimised(scenario: Scenario, shows: Shows) -> Scenario:
-    """The smallest scenario found; `scenario` itself must satisfy `shows`."""
+    """The smallest scenario found within `WORK`; `scenario` itself must satisfy `shows`."""
+    shows = _Budgeted(shows, scenario)
     for messages in _histories(scenario):
         smaller = _with(scenario, ("request", "messages"), messages)
         if shows(smaller):
@@ -38,6 +45,26 @@ def minimised(scenario: Scenario, shows: Shows) -> Scenario:
     for path in list(_details(scenario)):
         scenario = _try_without(scenario, path, shows)
     return scenario
+
+
+class _Budgeted:
+    """`shows`, which says no once as much has been judged as `WORK` allows."""
+
+    def __init__(self, shows: Shows, scenario: Scenario) -> None:
+        self._shows = shows
+        self._left = WORK
+        self._size = _size(scenario)
+
+    def __call__(self, scenario: Scenario) -> bool:
+        self._left -= self._size
+        if self._left < 0 or not self._shows(scenario):
+            return False
+        self._size = _size(scenario)
+        return True
+
+
+def _size(scenario: Scenario) -> int:
+    return len(json.dumps(scenario))
 
 
 def _histories(scenario: Scenario) -> Iterator[list[Any]]:
