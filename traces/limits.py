@@ -1,4 +1,4 @@
-"""What one answer of a server may hold at most. Everything that reads an answer keeps to this table.
+"""What one answer of a server may hold at most. All that reads an answer keeps to this table.
 
 A server that passes a limit is broken or hostile, and must never cost the run: on a turn the
 passing is a finding of that turn, elsewhere an error that names the server and the limit. Each is

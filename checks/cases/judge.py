@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from checks import findings as f
 from checks.acceptance.reference import judge_profile
+from checks.cases.request import refuse_other_types
 from checks.exact.judge import Judgement, judge_pair, judgement
 from checks.findings import CODES, Finding, NotJudged
 from checks.formats.output_format import output_format
@@ -62,7 +63,9 @@ def judge_case(
     for a parser, a tokenizer or a cut that cannot be."""
     results = []
     for scenario in case.scenarios:
-        refuse_invalid_schemas(scenario, f"{where}: scenario {scenario.name!r}")
+        place = f"{where}: scenario {scenario.name!r}"
+        refuse_other_types(scenario.request, place)
+        refuse_invalid_schemas(scenario, place)
         try:
             judged = judge_scenario(scenario, split_judge)
         except InputError as error:

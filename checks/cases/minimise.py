@@ -1,7 +1,7 @@
 """Make a case scenario as small as it can be while it still shows the same.
 
 Whole parts are tried first (history, tools, tokens, neighbours), then single fields. A cut is kept
-where the judgement of what is left still satisfies `shows`.
+where the judgement of what is left still satisfies the judge.
 """
 
 import json
@@ -27,14 +27,14 @@ BULK: tuple[Path, ...] = (
 """Parts that are left out whole where they are not needed."""
 
 
-WORK = 5_000_000
+WORK = 20_000_000
 """Characters of scenarios judged for one case, so that a huge answer costs no more than any other:
-a thousand tries on a usual turn, five on one of a million characters."""
+thousands of tries on a usual turn, twenty on one of a million characters."""
 
 
-def minimised(scenario: Scenario, shows: Shows) -> Scenario:
-    """The smallest scenario found within `WORK`; `scenario` itself must satisfy `shows`."""
-    shows = _Budgeted(shows, scenario)
+def minimised(scenario: Scenario, judge: Shows) -> Scenario:
+    """The smallest scenario found within `WORK`; `scenario` itself must satisfy `judge`."""
+    shows = Budgeted(judge, scenario)
     for messages in _histories(scenario):
         smaller = _with(scenario, ("request", "messages"), messages)
         if shows(smaller):
@@ -43,17 +43,23 @@ def minimised(scenario: Scenario, shows: Shows) -> Scenario:
     for path in BULK:
         scenario = _try_without(scenario, path, shows)
     for path in list(_details(scenario)):
+        if shows.spent:
+            break
         scenario = _try_without(scenario, path, shows)
     return scenario
 
 
-class _Budgeted:
-    """`shows`, which says no once as much has been judged as `WORK` allows."""
+class Budgeted:
+    """`judge`, which says no once as much has been judged as `WORK` allows."""
 
     def __init__(self, shows: Shows, scenario: Scenario) -> None:
         self._shows = shows
         self._left = WORK
         self._size = _size(scenario)
+
+    @property
+    def spent(self) -> bool:
+        return self._left < 0
 
     def __call__(self, scenario: Scenario) -> bool:
         self._left -= self._size

@@ -20,7 +20,8 @@ NON_FINITE = "Out of range float values"
 """Words of Python's json module: vLLM cannot write NaN or infinity, and refuses the request."""
 
 ENTRY = re.compile(
-    rb'\{\s*+(?:"\d++"\s*+:\s*+\{(?:[^{}"]++|"(?:[^"\\]++|\\.)*+"){0,32}+\}\s*+,?\s*+)++\}', re.DOTALL
+    rb'\{\s*+(?:"\d++"\s*+:\s*+\{(?:[^{}"]++|"(?:[^"\\]++|\\.)*+"){0,32}+\}\s*+,?\s*+)++\}',
+    re.DOTALL,
 )
 """An object whose keys are token ids and whose values are flat objects. Inside a JSON string its
 quotes would be escaped, so no token text can look like one; a partial one does not match. A value

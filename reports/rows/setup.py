@@ -27,7 +27,6 @@ def path_rows(
         first = servers[0]
         flags = parse_flags(first.command) if first.command else {}
         model = first.models[0] if first.models else None
-        cache = first.cache or {}
         prints = fingerprints.get(path, ())
         row = {
             "run": run,

@@ -8,10 +8,11 @@ Any part may be absent. An unknown field is an error that names its place and th
 name: a misspelt part would otherwise silently not be judged.
 """
 
+import math
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from traces.cases.problems import problem_of
 from traces.errors import InputError
@@ -32,20 +33,36 @@ class Part(BaseModel):
         return {k: v for k, v in part.items() if v is not None or k not in cls.model_fields}
 
 
+TokenId = Annotated[int, Field(ge=0, lt=2**31)]
+Count = Annotated[int, Field(ge=0, lt=2**31)]
+
+
+def _is_log(value: float) -> float:
+    """Raises ValueError for a finite number that is the logarithm of no probability; one a little
+    above 0 is rounding.
+    """
+    if math.isfinite(value) and value > 1:
+        raise ValueError(f"{value} is the logarithm of no probability")
+    return value
+
+
+Logprob = Annotated[float, AfterValidator(_is_log)]
+
+
 class CaseTopLogprob(Part):
     """One listed alternative; `logprob` in nat."""
 
-    id: int | None = None
+    id: TokenId | None = None
     text: str | None = None
-    logprob: float | None = None
+    logprob: Logprob | None = None
 
 
 class CaseToken(Part):
     """One output token."""
 
-    id: int | None = None
+    id: TokenId | None = None
     text: str | None = None
-    logprob: float | None = None
+    logprob: Logprob | None = None
     top_logprobs: list[CaseTopLogprob] = Field(default_factory=list)
 
 
@@ -55,8 +72,8 @@ class CaseBaseline(Part):
     message: dict[str, Any] | None = None
     finish_reason: str | None = None
     tokens: list[CaseToken] | None = None
-    http_status: int | None = None
-    cached_tokens: int | None = None
+    http_status: Count | None = None
+    cached_tokens: Count | None = None
     gap_p99_ms: float | None = None
 
 
@@ -78,9 +95,9 @@ class CaseCandidate(Part):
     done: bool | None = None
     raw_text: str | None = None
     tokens: list[CaseToken] | None = None
-    step_tokens: list[int] | None = None
+    step_tokens: list[Count] | None = None
     chunk_times_ms: list[float] | None = None
-    http_status: int | None = None
+    http_status: Count | None = None
     error_body: Any = None
     neighbours: list[CaseNeighbour] = Field(default_factory=list)
     sse_comments: list[str] = Field(default_factory=list)
@@ -123,7 +140,7 @@ class CaseAcceptance(Part):
     reference: list[CaseProfileRow] = Field(default_factory=list)
     steps: list[CaseStep] = Field(default_factory=list)
     order: list[str] = Field(default_factory=list)
-    completion_tokens: int | None = None
+    completion_tokens: Count | None = None
     draft_config: dict[str, Any] | None = None
     effective_config: dict[str, Any] | None = None
 
@@ -132,11 +149,11 @@ class CaseContext(Part):
     """What else a check needs. `cuts` are token offsets: one partition, or a list of them."""
 
     stop_match: str | None = None
-    block_size: int | None = None
+    block_size: Count | None = None
     tool_parser: str | None = None
     reasoning_parser: str | None = None
     tokenizer: str | None = None
-    cuts: list[int] | list[list[int]] | None = None
+    cuts: list[Count] | list[list[Count]] | None = None
 
     @property
     def partitions(self) -> tuple[tuple[int, ...], ...]:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from traces.journal.observables import Observables
 
-
 LONGEST_COUNT = 9
 """Digits of a number that 32 bits hold."""
 

@@ -3,14 +3,11 @@
 None costs the run, hangs it, or takes memory without a bound.
 """
 
-import json
 import resource
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from draftgate.progress import SilentReporter
 from draftgate.run.gate import run_gate
@@ -20,7 +17,6 @@ from tests.support.paper.gate import K, paper_config, rows
 from tests.support.paper.model import Vocabulary
 from tests.support.paper.server import Faults, served
 from tests.support.paper.sessions import write_sessions
-from traces.errors import ServerError
 
 Attack = Callable[[str, dict[str, Any]], Raw | None]
 CHAT = "/v1/chat/completions"
@@ -76,7 +72,10 @@ TURNS = {
     "a gzip bomb": (gzip_bomb, "STREAM_NO_FINISH"),
     "an error nested deep": (lambda: Raw([nested(400).encode()], 500), "HTTP_STATUS_MISMATCH"),
     "an error nested deeper": (lambda: Raw([b"[" * 200_000], 400), "HTTP_STATUS_MISMATCH"),
-    "an error event nested deep": (lambda: events(nested(400, '{"error": %s}')), "STREAM_NO_FINISH"),
+    "an error event nested deep": (
+        lambda: events(nested(400, '{"error": %s}')),
+        "STREAM_NO_FINISH",
+    ),
     "an index of 5,000 digits": (
         lambda: events('{"choices": [{"index": %s}]}' % ("9" * 5000)),
         "STREAM_NO_FINISH",
@@ -87,7 +86,7 @@ TURNS = {
     ),
     "arguments 1e99999999": (lambda: call("ls", '{"path": 1e99999999}'), "TOOL_UNKNOWN"),
     "arguments of 5,000 digits": (lambda: call("ls", "9" * 5000), "ARGS_NOT_JSON"),
-    "arguments that repeat": (lambda: call("ls", "{}" * 300_000), "ARGS_DUPLICATED"),
+    "arguments that repeat": (lambda: call("ls", "{}" * 30_000), "ARGS_DUPLICATED"),
     "a tool name that is no text": (
         lambda: events(
             r'{"choices": [{"index": 0, "finish_reason": "tool_calls", "delta": {"tool_calls": '
