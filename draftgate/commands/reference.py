@@ -14,8 +14,10 @@ Made by `python -m draftgate.commands.reference`. `draftgate` is also `python -m
 Exit codes: 0 pass, 1 fail, 2 invalid or could not run (bad input, bad configuration, a control not
 caught), 3 inconclusive, 130 interrupted, 141 the reader of the output has gone. An error is one
 message on stderr, `error: …`, with `fix: …` below it; with `--json` stdout then holds
-`{"error": …, "fix": …}`. A fault of draftgate itself ends with 2 too; `DRAFTGATE_TRACEBACK=1` in
-the environment shows its traceback, which may quote recorded text.
+`{"error": …, "fix": …}`. Paths that compare nothing (the baseline drafts, both URLs are one server)
+are `invalid: …`, and `"verdict": "invalid"` with `"reasons"` in that object. A fault of draftgate
+itself ends with 2 too; `DRAFTGATE_TRACEBACK=1` in the environment shows its traceback, which may
+quote recorded text.
 
 Ctrl-C and SIGTERM end a run cleanly: launched servers are ended, every answer so far is kept, and
 the message says how to go on (`--resume RUN`).
