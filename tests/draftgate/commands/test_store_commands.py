@@ -201,7 +201,7 @@ def test_query_lists_and_answers(draftgate: Draftgate) -> None:
     code, out, _ = draftgate("query", "skipped", "--sql")
     assert code == 0
     assert out.startswith("select ")
-    assert "count(*) as turns" in out and "from turns" in out
+    assert "from turns" in out
 
 
 def test_query_names_near_ones(draftgate: Draftgate) -> None:

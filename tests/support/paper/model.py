@@ -29,8 +29,8 @@ class Vocabulary:
     ids: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for piece in (END, START, *ALTERNATIVES):
-            self.id(piece)
+        for number, piece in enumerate((END, START, *ALTERNATIVES)):
+            self.ids[piece], self.pieces[number] = number, piece
 
     def id(self, piece: str) -> int:
         """The same in every process, whatever was met before."""
