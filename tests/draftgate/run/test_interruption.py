@@ -86,8 +86,8 @@ def test_ctrl_c_says_what_is_kept_and_how_to_go_on(tmp_path: Path, verb: list[st
         code, out, err = person.run(tmp_path, *verb, "--resume", folder.name, "--json")
         assert code == (3 if verb == ["gate"] else 0), err
         assert json.loads(out)["run"] == folder.name
-        # One request asks what the server shows; of the 24 turns only those not kept are sent.
-        assert person.seen - before == 1 + 24 - kept
+        # Two requests ask what the server shows; of the 24 turns only those not kept are sent.
+        assert person.seen - before == 2 + 24 - kept
 
 
 @pytest.mark.parametrize("before", [(), ("sh", "-c", 'trap "" INT; exec "$@"', "sh")])
