@@ -2,13 +2,12 @@
 
 import math
 
-from checks.stats.paired_proportions import share_limit
-
 LEVEL = 0.95
 
 
 def detectable_rate(tokens: int) -> float | None:
-    """Smallest rate per token, spread evenly over sessions, seen at least once with 95%.
+    """Smallest rate per token, spread evenly over sessions, seen at least once with 95%; or of
+    sessions, the smallest share of them.
 
         1 - 0.05^(1 / n)      (rule of three: about 3.0 / n)
 
@@ -31,8 +30,9 @@ def token_statement(tokens: int, sessions: int, off: str | None) -> str:
         return "no greedy token was judged"
     if off is not None:
         return f"a single wrong token would not have shown: {off}"
+    confined = detectable_rate(sessions) or 1.0
     return (
         f"one wrong token in {1 / rate:,.0f} would have shown at least once if spread over "
-        f"sessions (95%); confined to sessions, where at least {share_limit(0, sessions):.0%} of "
+        f"sessions (95%); confined to sessions, where at least {confined:.0%} of "
         "them have one"
     )

@@ -58,7 +58,7 @@ class TurnRegrets:
     candidate tokens that lack a score, `processed` those that cannot have one because raw scores
     of processed logits mean nothing. `divergence` is the index of the first differing token.
     `verify_tokens` counts the noise in verify shape, where that was measured. `not_judged` says why
-    the turn holds no regrets at all.
+    the turn holds no regrets at all; `sent` counts all tokens of the candidate.
     """
 
     session: str
@@ -71,6 +71,7 @@ class TurnRegrets:
     processed: int = 0
     verify_tokens: int = 0
     not_judged: str | None = None
+    sent: int = 0
 
     @property
     def tokens(self) -> int:
@@ -82,7 +83,8 @@ def measure_turn(turn: GreedyTurn) -> TurnRegrets:
     """All regrets of a turn. Raises `ScoreError` where a score belongs to other tokens."""
     reason = _unusable(turn)
     if reason is not None:
-        return TurnRegrets(turn.session, turn.turn, not_judged=reason)
+        sent = len(turn.candidate.token_ids or ())
+        return TurnRegrets(turn.session, turn.turn, not_judged=reason, sent=sent)
     ids, theirs = turn.candidate.token_ids or (), turn.baseline.token_ids or ()
     divergence = first_divergence(ids, theirs)
     parts, unscored, processed = _candidate_parts(turn, ids, divergence)
@@ -100,6 +102,7 @@ def measure_turn(turn: GreedyTurn) -> TurnRegrets:
         unscored=unscored,
         processed=processed,
         verify_tokens=0 if turn.verify is None else sum(len(part) for part in noise),
+        sent=len(ids),
     )
 
 

@@ -25,6 +25,7 @@ from checks.controls.unchanged import Copies, judge_unchanged
 from checks.findings import Finding, in_report_order
 from checks.greedy.bounds import RATE, enough_bounds
 from checks.greedy.judge import GreedyJudgement
+from checks.judged_share import Unjudged, judged_share_bound
 from checks.policy import Policy
 from checks.power import token_statement
 from checks.run.acceptance import (
@@ -64,6 +65,9 @@ from traces.journal.exchange import PATHS, ArmKey
 
 LONGEST_DRAFT = 3
 """k of the re-chunking control: what its parser gets wrong shows from one drafted token on."""
+
+
+TOO_OPEN = "the listed tokens leave the distribution too open"
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,10 +332,34 @@ def _bounds(parts: Parts, sessions: Sequence[SessionSums], policy: Policy) -> tu
         *([] if parts.greedy.turns else enough_bounds(judged, policy)),
         parts.behaviour.bound,
         answered_bound(answered),
+        _judged_share(sessions),
         *parts.acceptance.bounds,
         *parts.drafts.bounds,
         *(bound for arm in parts.further for bound in arm.bounds),
     )
+
+
+def _judged_share(sessions: Sequence[SessionSums]) -> Bound:
+    """Of the main arm: tokens whose regret or whose distribution was looked at."""
+    judged = 0
+    left_out: list[Unjudged] = []
+    for one in sessions:
+        for result in one.arms[MAIN].results:
+            found = result.judgement
+            judged += found.tokens
+            if found.not_judged is not None:
+                left_out.append(Unjudged(found.not_judged, result.regrets.sent))
+            if found.processed:
+                left_out.append(Unjudged("processed logits beyond a fork", found.processed))
+            if found.unscored:
+                left_out.append(Unjudged("without a score", found.unscored))
+        for drawn in one.scored:
+            if drawn.not_judged is not None:
+                left_out.append(Unjudged(drawn.not_judged, drawn.sent))
+            if drawn.candidate is not None:
+                judged += drawn.candidate.tokens
+                left_out.append(Unjudged(TOO_OPEN, drawn.candidate.open))
+    return judged_share_bound(judged, (one for one in left_out if one.tokens))
 
 
 def _controls(

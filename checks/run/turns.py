@@ -174,6 +174,7 @@ def sampled_turns(
             candidate=_lists(candidate, answers),
             baseline=_lists(baseline, answers),
             drafts=_drafts(readings.get(candidate.turn)),
+            sent=len(candidate.response.token_ids or ()),
         )
         for candidate, baseline in sampled_pairs(evidence)
     ]

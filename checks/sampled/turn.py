@@ -23,7 +23,7 @@ class SampledTurn:
     `candidate` and `baseline` are each path's own output, teacher-forced through the baseline with
     ``prompt_logprobs`` as wide as the server allows (20): the baseline's own is the A/A arm.
     `drafts` are drafted token ids per output token of the candidate where they are known (n-gram
-    drafts can be computed again), -1 elsewhere.
+    drafts can be computed again), -1 elsewhere. `sent` counts the candidate's tokens.
     """
 
     session: str
@@ -32,6 +32,7 @@ class SampledTurn:
     candidate: TopLists | None
     baseline: TopLists | None = None
     drafts: tuple[int, ...] | None = None
+    sent: int = 0
 
 
 def top_lists(
@@ -109,7 +110,7 @@ class ScoredTurn:
     """The statistics of both paths' outputs of one turn; both `None` where it is `not_judged`.
 
     `seed` is the one that was sent with the request, `None` without; `cut` whether top-p or top-k
-    leaves tokens out.
+    leaves tokens out; `sent` counts the candidate's tokens.
     """
 
     session: str
@@ -119,6 +120,7 @@ class ScoredTurn:
     baseline: SampledScores | None = None
     seed: int | None = None
     cut: bool = False
+    sent: int = 0
 
 
 def score_turn(turn: SampledTurn, seed: int) -> ScoredTurn:
@@ -127,7 +129,7 @@ def score_turn(turn: SampledTurn, seed: int) -> ScoredTurn:
     sampling, seed_sent = sampling_of(turn.request), turn.request.get("seed")
     cut = sampling.top_k > 0 or sampling.top_p < 1
     if reason is not None or lists is None:
-        return ScoredTurn(turn.session, turn.turn, reason, seed=seed_sent, cut=cut)
+        return ScoredTurn(turn.session, turn.turn, reason, seed=seed_sent, cut=cut, sent=turn.sent)
     return ScoredTurn(
         turn.session,
         turn.turn,
@@ -136,6 +138,7 @@ def score_turn(turn: SampledTurn, seed: int) -> ScoredTurn:
         baseline=None if own is None else score_lists(turn, own, None, seed + 1),
         seed=seed_sent,
         cut=cut,
+        sent=turn.sent,
     )
 
 
