@@ -15,7 +15,7 @@ from typing import Any
 
 START = "<|im_start|>assistant\n"
 END = "<|im_end|>"
-SALT = 17
+SALT = 34
 """Gives the first recorded turns calls and prose alike."""
 ALTERNATIVES = ("Let", " me", " lo", "ok ", "at ", "it ")
 """Unlikely at every place, and pieces that answers are made of, so that their texts are known."""
