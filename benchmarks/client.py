@@ -46,7 +46,7 @@ async def measure(url: str, turns: int, concurrency: int, journal: bool) -> None
     with tempfile.TemporaryDirectory() as folder, JournalWriter(Path(folder) / "j.zst") as writer:
         async with StreamClient(url) as client, aiohttp.ClientSession() as http:
 
-            async def ours() -> int:
+            async def gate_client() -> int:
                 capture = await client.send(CaptureKey("r", "p", "a", "s", "t"), REQUEST)
                 if journal:
                     writer.add(capture)
@@ -59,7 +59,7 @@ async def measure(url: str, turns: int, concurrency: int, journal: bool) -> None
                         reads.append((time.perf_counter(), read))
                 return len(reads)
 
-            own, reads = await cpu_ms(ours, turns, concurrency)
+            own, reads = await cpu_ms(gate_client, turns, concurrency)
             plain, _ = await cpu_ms(bare, turns, concurrency)
     print(f"draftgate {own:.2f} ms   bare aiohttp {plain:.2f} ms   reads {reads:.1f}")
 

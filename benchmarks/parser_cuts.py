@@ -73,9 +73,16 @@ def main() -> None:
         "random 1-4": list(random_cuts(size, 4, 60, 0)),
         "one by one": [one_by_one(size)] * 25,
     }
-    ours = rates({name: (partial(parser.streamed, tokens), some) for name, some in cuts.items()})
+    per_second = rates(
+        {name: (partial(parser.streamed, tokens), some) for name, some in cuts.items()}
+    )
     least = rates({name: (partial(bare, parser, tokens), some) for name, some in cuts.items()})
-    found = {"tokens": size, "per_second": ours, "bare_loop": least, "first_trial": FIRST_TRIAL}
+    found = {
+        "tokens": size,
+        "per_second": per_second,
+        "bare_loop": least,
+        "first_trial": FIRST_TRIAL,
+    }
     print(json.dumps(found))
 
 

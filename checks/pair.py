@@ -146,10 +146,10 @@ class Pair:
     @property
     def ends_inside(self) -> bool:
         """The candidate's tokens are the baseline's first ones, and fewer."""
-        ours, theirs = self.candidate.ids, self.baseline.ids
-        if ours is None or theirs is None:
+        candidate, baseline = self.candidate.ids, self.baseline.ids
+        if candidate is None or baseline is None:
             return False
-        return len(ours) < len(theirs) and theirs[: len(ours)] == ours
+        return len(candidate) < len(baseline) and baseline[: len(candidate)] == candidate
 
     @property
     def text_comparable(self) -> bool:

@@ -103,18 +103,20 @@ def _turn(
     )
     largest = max(float(part.values.max(initial=0.0)) for part in parts)
     told = largest > streams
-    ours, theirs, again_stream = (
+    candidate_stream, baseline_stream, again_stream = (
         _stream(gaps if told else gaps[:0]) for gaps in (candidate, baseline, repeat)
     )
     asked = {i: _token(float(value)) for i, value in enumerate(own)} if told else {}
     return (
-        GreedyTurn(session, turn, ours, theirs, again_stream, own_tokens=asked),
+        GreedyTurn(
+            session, turn, candidate_stream, baseline_stream, again_stream, own_tokens=asked
+        ),
         TurnRegrets(session, turn, tuple(parts), noise, fork if told else None, again),
     )
 
 
-def _fork(ours: Floats, theirs: Floats) -> int | None:
-    differ = np.flatnonzero((ours > 0) != (theirs > 0))
+def _fork(candidate: Floats, baseline: Floats) -> int | None:
+    differ = np.flatnonzero((candidate > 0) != (baseline > 0))
     return int(differ[0]) if len(differ) else None
 
 

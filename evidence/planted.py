@@ -5,7 +5,7 @@
 Each fault is planted into every turn that lends itself to it, one turn at a time, and judged by the
 exact checks: *caught* is how often the named code fires. Then a server is imagined that does it to
 a share of its turns: turns of the run are drawn with replacement until one that is hit is caught.
-Predicted is the median of that wait if no planted turn were missed, by the geometric law:
+Predicted is the median of that wait if no planted turn were missed, by the geometric distribution:
 ``ln(0.5) / ln(1 - share * lends)`` turns.
 """
 

@@ -61,7 +61,7 @@ def result_of(what: str, outcome: GateOutcome) -> Result:
     with Store.open(outcome.store) as store:
         summary = read_summary(store, outcome.run)
     forks = {row["comparison"]: row for row in summary["forks"]}
-    ours = forks.get("candidate", {})
+    candidate = forks.get("candidate", {})
     bounds = outcome.verdict.bounds
     whole = next(iter(summary["acceptance"]), None)
     return Result(
@@ -72,10 +72,10 @@ def result_of(what: str, outcome: GateOutcome) -> Result:
         broken=tuple(bound.name for bound in bounds if bound.state == "fail"),
         undecided=tuple(bound.name for bound in bounds if bound.state == "inconclusive"),
         tokens=outcome.counts["tokens_judged"],
-        forks=ours.get("forks", 0),
-        near_ties=ours.get("near_ties", 0),
-        hard=ours.get("hard", 0),
-        largest=ours.get("max_regret"),
+        forks=candidate.get("forks", 0),
+        near_ties=candidate.get("near_ties", 0),
+        hard=candidate.get("hard", 0),
+        largest=candidate.get("max_regret"),
         again=forks.get("aa", {}).get("forks", 0),
         acceptance=whole["acceptance_length"] if whole else None,
     )

@@ -1,4 +1,4 @@
-"""Sampled streams of known law, and faults of speculative sampling whose law is known too.
+"""Sampled streams and faults of speculative sampling, each of known distribution.
 
 Contexts are random: a peaked or a flat table over 60 tokens, the best 20 of them listed. The
 drafter proposes the best token in 7 of 10 places, the second best otherwise.
@@ -20,7 +20,7 @@ VOCABULARY, LISTED = 60, 20
 
 @dataclass(frozen=True, slots=True)
 class Contexts:
-    """`probs` [n, V]: the raw law of each position; `drafts` [n]: the drafted token."""
+    """`probs` [n, V]: the raw distribution of each position; `drafts` [n]: the drafted token."""
 
     probs: Floats
     drafts: Ints
@@ -38,11 +38,11 @@ def contexts(rng: np.random.Generator, count: int) -> Contexts:
 
 
 Fault = Callable[[Contexts], Floats]
-"""The law a faulty path draws from: [n, V]."""
+"""The distribution a faulty path draws from: [n, V]."""
 
 
 def sound(c: Contexts) -> Floats:
-    """No fault: rejection sampling keeps the law."""
+    """No fault: rejection sampling keeps the distribution."""
     return c.probs
 
 
@@ -55,24 +55,24 @@ def wrong_residual(c: Contexts) -> Floats:
 def lenient(bar: float) -> Fault:
     """A draft is accepted where p(d) > bar * u, not p(d) > u."""
 
-    def law(c: Contexts) -> Floats:
+    def distribution(c: Contexts) -> Floats:
         p = _of_draft(c)
         accept = np.minimum(1.0, p / bar)
         rest = c.probs * (1 - _one_hot(c))
         rest /= np.maximum(rest.sum(axis=1, keepdims=True), 1e-300)
         return np.asarray(accept[:, None] * _one_hot(c) + (1 - accept)[:, None] * rest)
 
-    return law
+    return distribution
 
 
 def tempered(temperature: float) -> Fault:
     """The temperature is not the one asked for."""
 
-    def law(c: Contexts) -> Floats:
+    def distribution(c: Contexts) -> Floats:
         raised = c.probs ** (1.0 / temperature)
         return np.asarray(raised / raised.sum(axis=1, keepdims=True))
 
-    return law
+    return distribution
 
 
 def now_and_then(fault: Fault, share: float) -> Fault:
@@ -81,14 +81,14 @@ def now_and_then(fault: Fault, share: float) -> Fault:
 
 
 def divergence(fault: Fault, c: Contexts) -> float:
-    """Mean Kullback-Leibler divergence (nat per token) of the faulty law from the sound one.
+    """Mean Kullback-Leibler divergence (nat per token) of the faulty draws from the sound ones.
 
     ``ln(1 / alpha) / divergence`` tokens is what the best test of level alpha that knows the fault
     needs on average (Wald 1945, sequential probability ratio test).
     """
-    law = fault(c)
-    ratio = np.log(np.maximum(law, 1e-300)) - np.log(np.maximum(c.probs, 1e-300))
-    return float((law * ratio).sum(axis=1).mean())
+    distribution = fault(c)
+    ratio = np.log(np.maximum(distribution, 1e-300)) - np.log(np.maximum(c.probs, 1e-300))
+    return float((distribution * ratio).sum(axis=1).mean())
 
 
 def _one_hot(c: Contexts) -> Floats:
@@ -101,9 +101,12 @@ def _of_draft(c: Contexts) -> Floats:
     return np.asarray(c.probs[np.arange(len(c.drafts)), c.drafts])
 
 
-def draw(rng: np.random.Generator, law: Floats) -> Ints:
+def draw(rng: np.random.Generator, distribution: Floats) -> Ints:
     """One token per position."""
-    return np.asarray((rng.random((len(law), 1)) > law.cumsum(axis=1)).sum(axis=1), dtype=np.int64)
+    return np.asarray(
+        (rng.random((len(distribution), 1)) > distribution.cumsum(axis=1)).sum(axis=1),
+        dtype=np.int64,
+    )
 
 
 def listed(c: Contexts, tokens: Ints) -> TopLists:

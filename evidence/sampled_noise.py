@@ -1,4 +1,4 @@
-"""Sampled turns on real weights: is the law of their tokens the baseline's?
+"""Sampled turns on real weights: is the distribution of their tokens the baseline's?
 
     python -m evidence.sampled_noise                  # n-gram, whose drafts can be computed again
     python -m evidence.sampled_noise draft            # the target itself as draft model
@@ -46,7 +46,7 @@ def write_sampled(file: Path) -> Path:
 
 
 def rows(what: str, outcome: GateOutcome) -> list[tuple[object, ...]]:
-    """One row per bound of the sampled law."""
+    """One row per bound of the sampled distribution."""
     return [
         (
             what,

@@ -18,7 +18,7 @@ from checks.greedy.bounds import HARD, RATE
 from checks.greedy.judge import GreedyJudgement, judge_measured
 from checks.policy import Policy
 from checks.power import detectable_rate
-from checks.sampled.distribution import law_of
+from checks.sampled.distribution import distribution_of
 from checks.sampled.e_process import e_value, increments
 from checks.sampled.pit import pit, pit_draws
 from checks.sampled.sampling import Sampling
@@ -172,7 +172,7 @@ FAULTS: tuple[tuple[str, Fault], ...] = (
 def sampled_detection(seeds: range, tokens: int = 20_000) -> str:
     """Tokens until the e-process reaches 100, without and with the drafted tokens known.
 
-    The best possible knows the fault: ``ln(100)`` over the divergence of the two laws.
+    The best possible knows the fault: ``ln(100)`` over the divergence of the two distributions.
     """
     rows = []
     for name, fault in FAULTS:
@@ -181,10 +181,12 @@ def sampled_detection(seeds: range, tokens: int = 20_000) -> str:
         for seed in seeds:
             rng = np.random.default_rng(seed)
             c = contexts(rng, tokens)
-            law = law_of(listed(c, draw(rng, np.asarray(fault(c)))), Sampling(1.0))
-            u = pit(law, pit_draws(seed, "evidence", name, tokens))
-            blind.append(e_value(increments(law, u), 100.0).crossed)
-            informed.append(e_value(increments(law, u, c.drafts), 100.0).crossed)
+            distribution = distribution_of(
+                listed(c, draw(rng, np.asarray(fault(c)))), Sampling(1.0)
+            )
+            u = pit(distribution, pit_draws(seed, "evidence", name, tokens))
+            blind.append(e_value(increments(distribution, u), 100.0).crossed)
+            informed.append(e_value(increments(distribution, u, c.drafts), 100.0).crossed)
         middles = (_median(blind, tokens), _median(informed, tokens))
         rows.append((name, len(seeds), *middles, f"{best:,.0f}"))
     head = ("fault", "runs", "drafts unknown", "drafts known", "best possible")

@@ -27,9 +27,9 @@ def check_arguments(pair: Pair) -> Iterator[Finding | NotJudged]:
         if not pair.ends_inside:
             return
     for calls in paired_calls(pair):
-        ours = calls[0]
+        candidate = calls[0]
         yield from _duplicated(pair, calls)
-        problem = _problem(ours.arguments)
+        problem = _problem(candidate.arguments)
         if problem is None and comparable:
             yield from _schema(pair, calls)
         if comparable and (problem is None or _broken_on_both(pair, calls)):
@@ -40,17 +40,17 @@ def check_arguments(pair: Pair) -> Iterator[Finding | NotJudged]:
 
 def _not_json(pair: Pair, calls: CallPair, problem: str) -> Iterator[Finding | NotJudged]:
     """`max_tokens` excuses arguments that are cut, and not what stands behind a whole value."""
-    ours = calls[0]
-    if pair.candidate.finish_reason == "length" and not json_values.behind(ours.arguments):
-        yield NotJudged(f.ARGS_NOT_JSON, f"call {ours.index} ends at max_tokens")
+    candidate = calls[0]
+    if pair.candidate.finish_reason == "length" and not json_values.behind(candidate.arguments):
+        yield NotJudged(f.ARGS_NOT_JSON, f"call {candidate.index} ends at max_tokens")
     else:
         yield Finding(
             f.ARGS_NOT_JSON,
-            f"call {ours.index} ({ours.name}): {problem}",
+            f"call {candidate.index} ({candidate.name}): {problem}",
             baseline=_text(calls[1]),
-            candidate=ours.arguments[-200:],
+            candidate=candidate.arguments[-200:],
             baseline_too=_excused(pair, calls),
-            detail={"call": ours.index},
+            detail={"call": candidate.index},
         )
 
 
@@ -73,56 +73,56 @@ def _excused(pair: Pair, calls: CallPair) -> bool:
     carry equal tokens: the model wrote what cannot be parsed. That the two texts differ is
     ARGS_DIFFER then.
     """
-    ours, theirs = calls
-    if theirs is None or pair.baseline.finish_reason != pair.candidate.finish_reason:
+    candidate, baseline = calls
+    if baseline is None or pair.baseline.finish_reason != pair.candidate.finish_reason:
         return False
-    return theirs.arguments == ours.arguments or _broken_on_both(pair, calls)
+    return baseline.arguments == candidate.arguments or _broken_on_both(pair, calls)
 
 
 def _broken_on_both(pair: Pair, calls: CallPair) -> bool:
     """Equal tokens, one end, and arguments that are no JSON on either side: a model's fault, which
     both paths must hand on alike."""
-    ours, theirs = calls
-    if theirs is None or pair.baseline.finish_reason != pair.candidate.finish_reason:
+    candidate, baseline = calls
+    if baseline is None or pair.baseline.finish_reason != pair.candidate.finish_reason:
         return False
-    broken = _problem(ours.arguments) is not None and _problem(theirs.arguments) is not None
+    broken = _problem(candidate.arguments) is not None and _problem(baseline.arguments) is not None
     return pair.equal_tokens and broken
 
 
 def _duplicated(pair: Pair, calls: CallPair) -> Iterator[Finding]:
-    ours, theirs = calls
-    how = json_values.repeats(ours.arguments)
+    candidate, baseline = calls
+    how = json_values.repeats(candidate.arguments)
     if how is not None:
         yield Finding(
             f.ARGS_DUPLICATED,
-            f"call {ours.index} ({ours.name}): {how}",
-            baseline=_text(theirs),
-            candidate=ours.arguments[-200:],
+            f"call {candidate.index} ({candidate.name}): {how}",
+            baseline=_text(baseline),
+            candidate=candidate.arguments[-200:],
             baseline_too=_excused(pair, calls),
-            detail={"call": ours.index},
+            detail={"call": candidate.index},
         )
 
 
 def _schema(pair: Pair, calls: CallPair) -> Iterator[Finding | NotJudged]:
     """The tool's schema is violated where the reference's own arguments satisfy it."""
-    ours, theirs = calls
-    rule = tool_schemas(pair.request or {}).get(ours.name or "")
+    candidate, baseline = calls
+    rule = tool_schemas(pair.request or {}).get(candidate.name or "")
     if rule is None:
         return
     try:
-        found = schema.violations(rule, json_values.parse_plain(ours.arguments))
-        excused = theirs is None or _violates(pair, theirs)
+        found = schema.violations(rule, json_values.parse_plain(candidate.arguments))
+        excused = baseline is None or _violates(pair, baseline)
     except schema.UnusableSchema as error:
-        yield NotJudged(f.ARGS_SCHEMA, f"the schema of {ours.name!r}: {error}")
+        yield NotJudged(f.ARGS_SCHEMA, f"the schema of {candidate.name!r}: {error}")
         return
     if found:
         yield Finding(
             f.ARGS_SCHEMA,
-            f"call {ours.index} ({ours.name}): {found[0]}",
-            baseline=_text(theirs),
-            candidate=ours.arguments[:200],
+            f"call {candidate.index} ({candidate.name}): {found[0]}",
+            baseline=_text(baseline),
+            candidate=candidate.arguments[:200],
             baseline_too=excused,
-            detail={"call": ours.index, "violations": found},
+            detail={"call": candidate.index, "violations": found},
         )
 
 
@@ -139,33 +139,36 @@ def _violates(pair: Pair, call: ToolCall) -> bool:
 
 def _differ(pair: Pair, calls: CallPair) -> Iterator[Finding]:
     """Another value or type, or the same arguments for another tool; text where neither is JSON."""
-    ours, theirs = calls
+    candidate, baseline = calls
     cut = pair.baseline.finish_reason == "length" and not _broken_on_both(pair, calls)
-    if theirs is None or (cut and _problem(theirs.arguments)):
+    if baseline is None or (cut and _problem(baseline.arguments)):
         return
-    if not same_arguments(ours.arguments, theirs.arguments):
+    if not same_arguments(candidate.arguments, baseline.arguments):
         yield Finding(
             f.ARGS_DIFFER,
-            f"call {ours.index} ({ours.name}): {_where(ours.arguments, theirs.arguments)}",
-            severity=WARNING if ours.arguments.strip() == theirs.arguments.strip() else "",
-            baseline=_text(theirs),
-            candidate=ours.arguments[-200:],
-            detail={"call": ours.index},
+            f"call {candidate.index} ({candidate.name}): "
+            f"{_where(candidate.arguments, baseline.arguments)}",
+            severity=WARNING if candidate.arguments.strip() == baseline.arguments.strip() else "",
+            baseline=_text(baseline),
+            candidate=candidate.arguments[-200:],
+            detail={"call": candidate.index},
         )
-    elif ours.name != theirs.name and ours.name in tool_schemas(pair.request or {}):
+    elif candidate.name != baseline.name and candidate.name in tool_schemas(pair.request or {}):
         yield Finding(
             f.ARGS_DIFFER,
-            f"call {ours.index} gives {theirs.name}'s arguments to {ours.name}",
-            baseline=theirs.name,
-            candidate=ours.name,
-            detail={"call": ours.index},
+            f"call {candidate.index} gives {baseline.name}'s arguments to {candidate.name}",
+            baseline=baseline.name,
+            candidate=candidate.name,
+            detail={"call": candidate.index},
         )
 
 
-def _where(ours: str, theirs: str) -> str:
+def _where(candidate: str, baseline: str) -> str:
     try:
-        first = next(json_values.differences(json_values.parse(theirs), json_values.parse(ours)))
+        first = next(
+            json_values.differences(json_values.parse(baseline), json_values.parse(candidate))
+        )
     except NotJson:
-        left, right = around_difference(theirs, ours)
+        left, right = around_difference(baseline, candidate)
         return f"{right} where the baseline has {left}"
     return f"{first.pointer or '/'} is {first.right} where the baseline has {first.left}"

@@ -11,19 +11,21 @@ CallPair = tuple[ToolCall, ToolCall | None]
 """(candidate's call, the reference's call it is held against)."""
 
 
-def same_arguments(ours: str, theirs: str) -> bool:
+def same_arguments(candidate: str, baseline: str) -> bool:
     """Equal as typed JSON values; text that is no JSON only as the same text."""
-    if ours == theirs:
+    if candidate == baseline:
         return True
     try:
-        return json_values.equal(json_values.parse(ours), json_values.parse(theirs))
+        return json_values.equal(json_values.parse(candidate), json_values.parse(baseline))
     except NotJson:
         return False
 
 
-def same_call(ours: ToolCall, theirs: ToolCall) -> bool:
+def same_call(candidate: ToolCall, baseline: ToolCall) -> bool:
     """Equal name and arguments; ids are made up by the server and do not count."""
-    return ours.name == theirs.name and same_arguments(ours.arguments, theirs.arguments)
+    return candidate.name == baseline.name and same_arguments(
+        candidate.arguments, baseline.arguments
+    )
 
 
 def same_calls(baseline: Sequence[ToolCall], candidate: Sequence[ToolCall]) -> bool | None:
@@ -33,27 +35,27 @@ def same_calls(baseline: Sequence[ToolCall], candidate: Sequence[ToolCall]) -> b
     return len(baseline) == len(candidate) and all(map(same_call, candidate, baseline))
 
 
-def pair_calls(ours: tuple[ToolCall, ...], theirs: tuple[ToolCall, ...]) -> list[CallPair]:
+def pair_calls(candidate: tuple[ToolCall, ...], baseline: tuple[ToolCall, ...]) -> list[CallPair]:
     """Hold each of the candidate's calls against one of the reference's.
 
     By call order; where there are fewer than the reference has, equal calls are paired first and
     the rest in order, so that one lost call does not make its followers differ. A call beyond the
     reference's has no partner.
     """
-    if len(ours) >= len(theirs):
-        partners = [*theirs, *[None] * (len(ours) - len(theirs))]
-        return list(zip(ours, partners, strict=True))
-    free = list(range(len(theirs)))
+    if len(candidate) >= len(baseline):
+        partners = [*baseline, *[None] * (len(candidate) - len(baseline))]
+        return list(zip(candidate, partners, strict=True))
+    free = list(range(len(baseline)))
     chosen: dict[int, int] = {}
-    for place, call in enumerate(ours):
-        match = next((i for i in free if same_call(call, theirs[i])), None)
+    for place, call in enumerate(candidate):
+        match = next((i for i in free if same_call(call, baseline[i])), None)
         if match is not None:
             chosen[place] = match
             free.remove(match)
-    for place in range(len(ours)):
+    for place in range(len(candidate)):
         if place not in chosen:
             chosen[place] = free.pop(0)
-    return [(call, theirs[chosen[place]]) for place, call in enumerate(ours)]
+    return [(call, baseline[chosen[place]]) for place, call in enumerate(candidate)]
 
 
 def paired_calls(pair: Pair) -> Iterator[CallPair]:
@@ -61,7 +63,7 @@ def paired_calls(pair: Pair) -> Iterator[CallPair]:
     if pair.candidate.message is None:
         return
     reference = pair.baseline.message
-    theirs = reference.calls if reference is not None else ()
-    for ours, partner in pair_calls(pair.candidate.message.calls, theirs):
-        if ours.name:
-            yield ours, partner
+    reference_calls = reference.calls if reference is not None else ()
+    for candidate, partner in pair_calls(pair.candidate.message.calls, reference_calls):
+        if candidate.name:
+            yield candidate, partner

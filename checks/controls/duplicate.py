@@ -40,11 +40,11 @@ def plant_duplicate(pair: Pair) -> Pair | None:
 
 def _is_unlikely(pair: Pair, tokens: Sequence[Token], edge: int, length: int) -> bool:
     """Whether the baseline finds the repeated run's first token impossible at the edge."""
-    theirs = pair.baseline.tokens or ()
+    baseline = pair.baseline.tokens or ()
     again = tokens[edge - length].id
-    if edge >= len(theirs) or again == theirs[edge].id:
+    if edge >= len(baseline) or again == baseline[edge].id:
         return False
-    seen = regret_at(theirs[edge], again)
+    seen = regret_at(baseline[edge], again)
     return seen is not None and above(seen.value, pair.hard_bound)
 
 

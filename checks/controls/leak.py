@@ -60,8 +60,8 @@ def leak_control(donors: Sequence[Donor]) -> PairControl:
 
 def plant_leak(pair: Pair, donor: Sequence[Token]) -> Pair | None:
     """A run of `donor` in place of as many own tokens, from a place rounding cannot explain."""
-    stream, theirs = pair.candidate.stream, pair.baseline.tokens
-    if stream is None or stream.tokens is None or theirs is None:
+    stream, baseline = pair.candidate.stream, pair.baseline.tokens
+    if stream is None or stream.tokens is None or baseline is None:
         return None
     own = own_texts(pair)
     for run in _runs(donor):
@@ -69,7 +69,7 @@ def plant_leak(pair: Pair, donor: Sequence[Token]) -> Pair | None:
         if any(text.strip() in mine for mine in own):
             continue
         for start in range(1, len(stream.tokens) - len(run)):
-            seen = regret_at(theirs[start], run[0].id)
+            seen = regret_at(baseline[start], run[0].id)
             span = None
             if seen is not None and above(seen.value, pair.hard_bound):
                 span = span_of(stream, start, start + len(run))

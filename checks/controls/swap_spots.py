@@ -43,8 +43,8 @@ def spots(
     for place, turn in enumerate(turns):
         if (turn.session, turn.turn) not in equal or turn.processing:
             continue
-        ours, theirs = turn.candidate.tokens or (), turn.baseline.tokens or ()
-        for index, (token, seen) in enumerate(zip(ours, theirs, strict=True)):
+        candidate, baseline = turn.candidate.tokens or (), turn.baseline.tokens or ()
+        for index, (token, seen) in enumerate(zip(candidate, baseline, strict=True)):
             rivals = [entry for entry in token.top if entry.id != token.id]
             if not rivals:
                 continue

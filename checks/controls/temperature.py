@@ -1,7 +1,7 @@
 """Control: sampled tokens drawn again at 1.1 times the temperature; `SAMPLED_SHIFT` must fire.
 
 Every position keeps its prefix and its list; only the token that stands there is redrawn, from the
-tempered law of that position.
+tempered distribution of that position.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ import numpy as np
 from checks import findings as codes
 from checks.bounds import ControlResult
 from checks.policy import Policy
-from checks.sampled.distribution import Floats, Ints, Law, TopLists, law_of
+from checks.sampled.distribution import Distribution, Floats, Ints, TopLists, distribution_of
 from checks.sampled.judge import judge_scored
 from checks.sampled.pit import pit_draws
 from checks.sampled.sampling import sampling_of
@@ -26,15 +26,18 @@ ENOUGH = 5.4
 tests needs 3.98, and 1.28 more for power 0.9."""
 
 
-def tempered(law: Law) -> Floats:
+def tempered(distribution: Distribution) -> Floats:
     """The cells' masses at 1.1 times the temperature."""
-    raised = law.probs ** (1.0 / FACTOR)
+    raised = distribution.probs ** (1.0 / FACTOR)
     return np.asarray(raised / raised.sum(axis=1, keepdims=True))
 
 
-def shift_of(law: Law) -> tuple[float, float]:
+def shift_of(distribution: Distribution) -> tuple[float, float]:
     """(mean, variance) that redrawing adds to the surprisal of an output's judged positions."""
-    probs, raised = law.probs[law.judged], tempered(law)[law.judged]
+    probs, raised = (
+        distribution.probs[distribution.judged],
+        tempered(distribution)[distribution.judged],
+    )
     value = -np.log(np.maximum(probs, LEAST))
     mean = (probs * value).sum(axis=1)
     return (
@@ -43,13 +46,13 @@ def shift_of(law: Law) -> tuple[float, float]:
     )
 
 
-def redraw(lists: TopLists, law: Law, draws: Floats) -> TopLists:
+def redraw(lists: TopLists, distribution: Distribution, draws: Floats) -> TopLists:
     """Another token at every judged position; -1 stands for one that is not listed."""
-    cells = (draws[:, None] > tempered(law).cumsum(axis=1)).sum(axis=1)
-    hit = law.cells == cells[:, None]
-    drawn = np.take_along_axis(law.ids, hit.argmax(axis=1)[:, None], axis=1)[:, 0]
-    tokens: Ints = np.where(hit.any(axis=1) & (cells < law.ids.shape[1]), drawn, -1)
-    return replace(lists, tokens=np.where(law.judged, tokens, lists.tokens))
+    cells = (draws[:, None] > tempered(distribution).cumsum(axis=1)).sum(axis=1)
+    hit = distribution.cells == cells[:, None]
+    drawn = np.take_along_axis(distribution.ids, hit.argmax(axis=1)[:, None], axis=1)[:, 0]
+    tokens: Ints = np.where(hit.any(axis=1) & (cells < distribution.ids.shape[1]), drawn, -1)
+    return replace(lists, tokens=np.where(distribution.judged, tokens, lists.tokens))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +71,10 @@ def redraw_turn(turn: SampledTurn, seed: int) -> Redrawn:
     lists = turn.candidate
     if reason_not_judged(turn) is not None or lists is None:
         return Redrawn(score_turn(turn, seed))
-    law = law_of(lists, sampling_of(turn.request))
+    distribution = distribution_of(lists, sampling_of(turn.request))
     draws = pit_draws(seed + 2, turn.session, turn.turn, len(lists))
-    planted = replace(turn, candidate=redraw(lists, law, draws), drafts=None)
-    return Redrawn(score_turn(planted, seed), *shift_of(law), len(lists))
+    planted = replace(turn, candidate=redraw(lists, distribution, draws), drafts=None)
+    return Redrawn(score_turn(planted, seed), *shift_of(distribution), len(lists))
 
 
 def expected_z(turns: Sequence[Redrawn], margin: float) -> float:

@@ -46,11 +46,11 @@ def _after_stop_string(pair: Pair) -> Iterator[Finding | NotJudged]:
     included = bool(request.get("include_stop_str_in_output"))
     found = _beyond(pair.candidate, stops, included)
     if found is not None:
-        stop, ours = found
+        stop, candidate = found
         yield Finding(
             f.TOKENS_AFTER_STOP,
-            f"the output goes on after the stop string {stop!r}: {ours}",
-            candidate=ours,
+            f"the output goes on after the stop string {stop!r}: {candidate}",
+            candidate=candidate,
             baseline_too=_beyond(pair.baseline, (stop,), included) is not None,
             detail={"stop": stop},
         )
@@ -96,13 +96,13 @@ def _after_stop_token(pair: Pair) -> Iterator[Finding | NotJudged]:
     place = _stopped_at(ids, stops, least)
     if place is None or place + 1 == len(ids):
         return
-    theirs = pair.baseline.ids or ()
-    other = _stopped_at(theirs, stops, least)
+    baseline = pair.baseline.ids or ()
+    other = _stopped_at(baseline, stops, least)
     yield Finding(
         f.TOKENS_AFTER_STOP,
         f"{len(ids) - place - 1} tokens follow the stop token {ids[place]}",
         token=place,
-        baseline_too=other is not None and other + 1 < len(theirs),
+        baseline_too=other is not None and other + 1 < len(baseline),
         detail={"stop_token_id": ids[place]},
     )
 
@@ -130,8 +130,8 @@ def _after_eos(pair: Pair) -> Iterator[Finding | NotJudged]:
             continue
         rest = _rest(pieces[place + 1 :], known)
         if rest:
-            theirs = _pieces(pair.baseline, pair) or []
-            behind = theirs[theirs.index(eos) + 1 :] if eos in theirs else []
+            baseline = _pieces(pair.baseline, pair) or []
+            behind = baseline[baseline.index(eos) + 1 :] if eos in baseline else []
             yield Finding(
                 f.TOKENS_AFTER_STOP,
                 f"the output goes on after {eos}: {excerpt(rest, 0)}",

@@ -31,13 +31,13 @@ def check_banned(pair: Pair) -> Iterator[Finding | NotJudged]:
         if place is None:
             yield NotJudged(f.LOGIT_BIAS_IGNORED, "the candidate's text is unknown")
         elif place >= 0:
-            theirs = _place(pair.baseline, word)
+            baseline = _place(pair.baseline, word)
             yield Finding(
                 f.LOGIT_BIAS_IGNORED,
                 f"the bad word {word!r} was emitted",
                 token=place if _has_texts(pair.candidate) else None,
                 candidate=word,
-                baseline_too=theirs is not None and theirs >= 0,
+                baseline_too=baseline is not None and baseline >= 0,
             )
 
 

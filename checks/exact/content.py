@@ -70,7 +70,7 @@ def _check_format(
     reference = pair.baseline.message
     try:
         fault = wanted.violation(message.content)
-        theirs = None if reference is None else wanted.violation(reference.content)
+        baseline = None if reference is None else wanted.violation(reference.content)
     except NotCheckable as reason:
         yield NotJudged(f.STRUCTURED_OUTPUT_INVALID, str(reason))
         return
@@ -80,7 +80,7 @@ def _check_format(
             f"the content violates the {wanted.kind} format asked for: {fault}",
             baseline=None if reference is None else reference.content[:200],
             candidate=message.content[:200],
-            baseline_too=theirs is not None,
+            baseline_too=baseline is not None,
         )
 
 
@@ -91,14 +91,14 @@ def _check_equal(
     if not pair.text_comparable or reference is None:
         yield NotJudged(f.CONTENT_DIFF, not_comparable(pair))
     elif not same_content(message.content, reference.content, wanted):
-        theirs, ours = around_difference(reference.content, message.content)
+        baseline, candidate = around_difference(reference.content, message.content)
         at_seam = wanted is None and _differs_at_seams(pair, message, reference)
         yield Finding(
             f.CONTENT_DIFF,
-            f"content: {ours} where the baseline has {theirs}",
+            f"content: {candidate} where the baseline has {baseline}",
             severity=WARNING if at_seam else "",
-            baseline=theirs,
-            candidate=ours,
+            baseline=baseline,
+            candidate=candidate,
         )
 
 
@@ -113,16 +113,16 @@ def _differs_at_seams(pair: Pair, message: Message, reference: Message) -> bool:
     return spaced_differently(message.content, reference.content) <= seams
 
 
-def spaced_differently(ours: str, theirs: str) -> set[int]:
+def spaced_differently(candidate: str, baseline: str) -> set[int]:
     """Where the white space of two texts differs, trailing one aside: how many other characters
     stand before it. A text that differs in these, too, differs at -1.
 
     >>> spaced_differently("a b c", "a  b c"), spaced_differently("a", "b")
     ({1}, {-1})
     """
-    if "".join(ours.split()) != "".join(theirs.split()):
+    if "".join(candidate.split()) != "".join(baseline.split()):
         return {-1}
-    left, right = _spaces(ours.rstrip()), _spaces(theirs.rstrip())
+    left, right = _spaces(candidate.rstrip()), _spaces(baseline.rstrip())
     return {at for at in left.keys() | right.keys() if left.get(at) != right.get(at)}
 
 
@@ -142,26 +142,26 @@ def check_reasoning(pair: Pair) -> Iterator[Finding | NotJudged]:
     if message is None or reference is None or not pair.text_comparable:
         yield NotJudged(f.REASONING_DIFF, not_comparable(pair))
     elif message.reasoning.rstrip() != reference.reasoning.rstrip():
-        theirs, ours = around_difference(reference.reasoning, message.reasoning)
+        baseline, candidate = around_difference(reference.reasoning, message.reasoning)
         yield Finding(
             f.REASONING_DIFF,
-            f"reasoning: {ours} where the baseline has {theirs}",
+            f"reasoning: {candidate} where the baseline has {baseline}",
             severity=WARNING
             if spaced_differently(message.reasoning, reference.reasoning) == {0}
             else "",
-            baseline=theirs,
-            candidate=ours,
+            baseline=baseline,
+            candidate=candidate,
         )
 
 
-def same_content(ours: str, theirs: str, wanted: OutputFormat | None = None) -> bool:
+def same_content(candidate: str, baseline: str, wanted: OutputFormat | None = None) -> bool:
     """Equal text, trailing white space aside; equal JSON values where the format is JSON."""
-    if ours.rstrip() == theirs.rstrip():
+    if candidate.rstrip() == baseline.rstrip():
         return True
     if wanted is None or wanted.kind in ("regex", "choice"):
         return False
     try:
-        return json_values.equal(json_values.parse(ours), json_values.parse(theirs))
+        return json_values.equal(json_values.parse(candidate), json_values.parse(baseline))
     except NotJson:
         return False
 
@@ -172,12 +172,12 @@ REPLACEMENT = "\ufffd"
 def check_replacement(pair: Pair) -> Iterator[Finding | NotJudged]:
     """Compares counts per channel; after a fork that noise explains only with the own tokens, which
     spell none."""
-    theirs = _channels(pair.baseline)
-    if pair.candidate.message is None or theirs is None:
+    baseline = _channels(pair.baseline)
+    if pair.candidate.message is None or baseline is None:
         yield NotJudged(f.UTF8_REPLACEMENT, "the text of one path is unknown")
         return
-    ours = channels_of(pair.candidate.message)
-    extra = {c: ours[c].count(REPLACEMENT) - theirs[c].count(REPLACEMENT) for c in CHANNELS}
+    candidate = channels_of(pair.candidate.message)
+    extra = {c: candidate[c].count(REPLACEMENT) - baseline[c].count(REPLACEMENT) for c in CHANNELS}
     channel = next((c for c in CHANNELS if extra[c] > 0), None)
     if channel is None:
         return
@@ -188,7 +188,7 @@ def check_replacement(pair: Pair) -> Iterator[Finding | NotJudged]:
     yield Finding(
         f.UTF8_REPLACEMENT,
         f"{extra[channel]} U+FFFD in the {channel} that the baseline lacks",
-        candidate=excerpt(ours[channel], ours[channel].find(REPLACEMENT), 1),
+        candidate=excerpt(candidate[channel], candidate[channel].find(REPLACEMENT), 1),
         detail={c: n for c, n in extra.items() if n > 0},
     )
 

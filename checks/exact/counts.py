@@ -80,13 +80,13 @@ def check_logprob_counts(pair: Pair) -> Iterator[Finding | NotJudged]:
         yield NotJudged(f.LOGPROBS_COUNT, "no chunk carries both token ids and logprobs")
         return
     for place, ids, entries in wrong[:1]:
-        theirs = pair.baseline.stream
+        baseline = pair.baseline.stream
         yield Finding(
             f.LOGPROBS_COUNT,
             f"chunk {place} carries {ids} token ids and {entries} logprob entries"
             + (f"; {len(wrong) - 1} further chunks differ" if len(wrong) > 1 else ""),
             candidate=f"{ids} ids, {entries} entries",
-            baseline_too=theirs is not None and bool(_miscounted(theirs)),
+            baseline_too=baseline is not None and bool(_miscounted(baseline)),
             detail={"chunks": [place for place, _, _ in wrong]},
         )
 
@@ -132,11 +132,11 @@ def _counts(side: Side) -> dict[str, int]:
 
 
 def _same_limit(pair: Pair, counts: dict[str, int]) -> bool:
-    theirs = _counts(pair.baseline)
+    baseline = _counts(pair.baseline)
     return (
         pair.baseline.finish_reason == pair.candidate.finish_reason
-        and bool(theirs)
-        and set(theirs.values()) == set(counts.values())
+        and bool(baseline)
+        and set(baseline.values()) == set(counts.values())
     )
 
 
@@ -149,12 +149,12 @@ def check_min_tokens(pair: Pair) -> Iterator[Finding | NotJudged]:
     if not counts:
         yield NotJudged(f.MIN_TOKENS_IGNORED, "the number of tokens is unknown")
     elif max(counts.values()) < int(floor):
-        theirs = _counts(pair.baseline)
+        baseline = _counts(pair.baseline)
         yield Finding(
             f.MIN_TOKENS_IGNORED,
             f"the output ends after {max(counts.values())} tokens, min_tokens is {floor}",
             candidate=str(max(counts.values())),
-            baseline_too=bool(theirs) and max(theirs.values()) < int(floor),
+            baseline_too=bool(baseline) and max(baseline.values()) < int(floor),
         )
 
 

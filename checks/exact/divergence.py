@@ -20,18 +20,18 @@ LONGEST_RUN = 128
 
 def is_dropped(pair: Pair) -> int | None:
     """Where one run of the baseline's tokens is left out although usage counts it, else `None`."""
-    ours, theirs, counted = (
+    candidate, baseline, counted = (
         pair.candidate.ids,
         pair.baseline.ids,
         pair.candidate.completion_tokens,
     )
-    if ours is None or theirs is None or counted is None or len(ours) >= counted:
+    if candidate is None or baseline is None or counted is None or len(candidate) >= counted:
         return None
-    if len(ours) >= len(theirs):
+    if len(candidate) >= len(baseline):
         return None
-    start = _common(ours, theirs)
-    end = _common(ours[::-1], theirs[::-1])
-    return start if start + end >= len(ours) else None
+    start = _common(candidate, baseline)
+    end = _common(candidate[::-1], baseline[::-1])
+    return start if start + end >= len(candidate) else None
 
 
 def _common(left: Sequence[int], right: Sequence[int]) -> int:
@@ -59,17 +59,17 @@ def check_duplicated(pair: Pair) -> Iterator[Finding | NotJudged]:
 
     A fork that is a near tie by the baseline's own scores is explained by rounding.
     """
-    ours, theirs = pair.candidate.ids, pair.baseline.ids
+    candidate, baseline = pair.candidate.ids, pair.baseline.ids
     edges = _edges(pair.candidate)
-    if ours is None or theirs is None or not edges:
+    if candidate is None or baseline is None or not edges:
         yield NotJudged(f.DUPLICATED_TOKEN, "token ids of both paths and step edges are needed")
         return
-    same = _common(ours, theirs)
+    same = _common(candidate, baseline)
     fork = first_fork(pair)
     if fork is None or fork.kind in ("near_tie", "sampled"):
         return
-    for edge in sorted(e for e in edges if 0 < e <= same and e < len(ours)):
-        length = _sent_again(ours, theirs, edge)
+    for edge in sorted(e for e in edges if 0 < e <= same and e < len(candidate)):
+        length = _sent_again(candidate, baseline, edge)
         if length:
             yield Finding(
                 f.DUPLICATED_TOKEN,
@@ -80,11 +80,11 @@ def check_duplicated(pair: Pair) -> Iterator[Finding | NotJudged]:
             return
 
 
-def _sent_again(ours: Sequence[int], theirs: Sequence[int], edge: int) -> int:
+def _sent_again(candidate: Sequence[int], baseline: Sequence[int], edge: int) -> int:
     """Length of the longest run before `edge` that follows it again, though not in the baseline."""
-    for length in range(min(edge, len(ours) - edge, LONGEST_RUN), 0, -1):
-        again = ours[edge : edge + length]
-        if again == ours[edge - length : edge] and again != theirs[edge : edge + length]:
+    for length in range(min(edge, len(candidate) - edge, LONGEST_RUN), 0, -1):
+        again = candidate[edge : edge + length]
+        if again == candidate[edge - length : edge] and again != baseline[edge : edge + length]:
             return length
     return 0
 
@@ -117,17 +117,18 @@ def check_divergence(pair: Pair) -> Iterator[Finding | NotJudged]:
 
 
 def _finding(pair: Pair, fork: Fork) -> Finding:
-    ours = (pair.candidate.tokens or ())[fork.index]
-    theirs = (pair.baseline.tokens or ())[fork.index]
+    candidate = (pair.candidate.tokens or ())[fork.index]
+    baseline = (pair.baseline.tokens or ())[fork.index]
     hard = fork.kind == "hard"
     amount = f"{'at least ' if fork.at_least else ''}{fork.regret:.3g} nat"
     return Finding(
         f.GREEDY_DIVERGENCE if hard else f.NEAR_TIE_FORK,
-        f"token {fork.index}: {_name(ours)} where the baseline has {_name(theirs)}; the baseline "
-        f"scores it {amount} below its own ({'above' if hard else 'within'} {pair.hard_bound:g})",
+        f"token {fork.index}: {_name(candidate)} where the baseline has {_name(baseline)}; the "
+        f"baseline scores it {amount} below its own "
+        f"({'above' if hard else 'within'} {pair.hard_bound:g})",
         token=fork.index,
-        baseline=_name(theirs),
-        candidate=_name(ours),
+        baseline=_name(baseline),
+        candidate=_name(candidate),
         detail={"regret": fork.regret, "at_least": fork.at_least, "bound": pair.hard_bound},
     )
 

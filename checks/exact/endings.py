@@ -28,35 +28,36 @@ def check_finish(pair: Pair) -> Iterator[Finding | NotJudged]:
     protocol, where no code of the text or its format says already that something is missing; and
     an end inside the reference's tokens for a reason that no other check looks at.
     """
-    ours, theirs = pair.candidate, pair.baseline
-    if ours.message is None or not ours.finish_reason:
+    candidate, baseline = pair.candidate, pair.baseline
+    if candidate.message is None or not candidate.finish_reason:
         yield NotJudged(f.FINISH_REASON_WRONG, "the candidate's output or reason is unknown")
         return
     why = _why_wrong(pair)
     if why is not None:
-        same = theirs.finish_reason == ours.finish_reason
+        same = baseline.finish_reason == candidate.finish_reason
         yield Finding(
             f.FINISH_REASON_WRONG,
-            f"finish_reason is {ours.finish_reason} {why}; the baseline has {theirs.finish_reason}",
-            baseline=theirs.finish_reason,
-            candidate=ours.finish_reason,
-            baseline_too=same and _contradicts(pair, theirs),
+            f"finish_reason is {candidate.finish_reason} {why}; "
+            f"the baseline has {baseline.finish_reason}",
+            baseline=baseline.finish_reason,
+            candidate=candidate.finish_reason,
+            baseline_too=same and _contradicts(pair, baseline),
         )
 
 
 def _why_wrong(pair: Pair) -> str | None:
-    ours, theirs = pair.candidate, pair.baseline
-    if _contradicts(pair, ours):
+    candidate, baseline = pair.candidate, pair.baseline
+    if _contradicts(pair, candidate):
         return "with a usable call"
-    if theirs.finish_reason == ours.finish_reason:
+    if baseline.finish_reason == candidate.finish_reason:
         return None
-    if theirs.finish_reason and same_output(pair):
+    if baseline.finish_reason and same_output(pair):
         return "for the output of the baseline"
-    if ours.finish_reason not in PROTOCOL:
+    if candidate.finish_reason not in PROTOCOL:
         return None if _loss_is_said(pair) else "and the protocol does not know it"
     unlimited = pair.request is None or token_limit(pair.request) is None
     looked_at = {"stop", "tool_calls"} | (set() if unlimited else {"length"})
-    if pair.ends_inside and theirs.finish_reason and ours.finish_reason not in looked_at:
+    if pair.ends_inside and baseline.finish_reason and candidate.finish_reason not in looked_at:
         return "inside the baseline's tokens"
     return None
 
@@ -80,15 +81,15 @@ def check_one_finish(pair: Pair) -> Iterator[Finding]:
 
     One client stops reading at the first reason and loses the rest, another acts on the last.
     """
-    ours, theirs = pair.candidate.stream, pair.baseline.stream
-    flaw = None if ours is None else _ends_twice(ours)
-    if ours is not None and flaw is not None:
+    candidate, baseline = pair.candidate.stream, pair.baseline.stream
+    flaw = None if candidate is None else _ends_twice(candidate)
+    if candidate is not None and flaw is not None:
         yield Finding(
             f.FINISH_REASON_WRONG,
             flaw,
-            candidate=", ".join(ours.finish_reasons),
-            baseline=None if theirs is None else ", ".join(theirs.finish_reasons),
-            baseline_too=theirs is not None and _ends_twice(theirs) is not None,
+            candidate=", ".join(candidate.finish_reasons),
+            baseline=None if baseline is None else ", ".join(baseline.finish_reasons),
+            baseline_too=baseline is not None and _ends_twice(baseline) is not None,
         )
 
 
@@ -112,18 +113,18 @@ def _contradicts(pair: Pair, side: Side) -> bool:
 
 def same_output(pair: Pair) -> bool:
     """Whether both sides gave the same output: message and tokens, as far as both are known."""
-    ours, theirs = pair.candidate.message, pair.baseline.message
-    if pair.tokens_differ or ours is None or not pair.compare_text:
+    candidate, baseline = pair.candidate.message, pair.baseline.message
+    if pair.tokens_differ or candidate is None or not pair.compare_text:
         return False
-    if theirs is None:
+    if baseline is None:
         reasons = {pair.candidate.finish_reason, pair.baseline.finish_reason}
         return pair.both_have_tokens and "tool_calls" not in reasons
     wanted = None if pair.request is None else output_format(pair.request)
     return (
-        same_content(ours.content, theirs.content, wanted)
-        and ours.reasoning.rstrip() == theirs.reasoning.rstrip()
-        and len(ours.calls) == len(theirs.calls)
-        and all(same_call(a, b) for a, b in zip(ours.calls, theirs.calls, strict=True))
+        same_content(candidate.content, baseline.content, wanted)
+        and candidate.reasoning.rstrip() == baseline.reasoning.rstrip()
+        and len(candidate.calls) == len(baseline.calls)
+        and all(same_call(a, b) for a, b in zip(candidate.calls, baseline.calls, strict=True))
     )
 
 
@@ -134,12 +135,12 @@ def check_premature(pair: Pair) -> Iterator[Finding | NotJudged]:
     went on. A fork that rounding explains may end one output early, and `raw_text` that still
     carries what is missing shows a parser's loss, not an early end.
     """
-    ours, theirs = pair.candidate, pair.baseline
-    stopped = ours.finish_reason == "stop"
-    stopped |= ours.finish_reason == "tool_calls" and pair.ends_inside
-    if not stopped or ours.message is None:
+    candidate, baseline = pair.candidate, pair.baseline
+    stopped = candidate.finish_reason == "stop"
+    stopped |= candidate.finish_reason == "tool_calls" and pair.ends_inside
+    if not stopped or candidate.message is None:
         return
-    if theirs.message is None or not pair.compare_text or ours.delivered is None:
+    if baseline.message is None or not pair.compare_text or candidate.delivered is None:
         yield NotJudged(f.PREMATURE_EOS, "the baseline's message, or the token ids, are unknown")
         return
     fork = first_fork(pair)
@@ -148,38 +149,42 @@ def check_premature(pair: Pair) -> Iterator[Finding | NotJudged]:
         return
     if pair.both_have_tokens and not pair.tokens_differ:
         return
-    inside = _is_inside(ours.message, theirs.message)
-    if inside and ours.delivered == ours.completion_tokens and not _still_carried(pair):
+    inside = _is_inside(candidate.message, baseline.message)
+    if inside and candidate.delivered == candidate.completion_tokens and not _still_carried(pair):
         yield Finding(
             f.PREMATURE_EOS,
-            f"the output ends after {ours.delivered} tokens, inside the baseline's",
-            baseline=_tail(theirs.message),
-            candidate=_tail(ours.message),
+            f"the output ends after {candidate.delivered} tokens, inside the baseline's",
+            baseline=_tail(baseline.message),
+            candidate=_tail(candidate.message),
         )
 
 
-def _is_inside(ours: Message, theirs: Message) -> bool:
+def _is_inside(candidate: Message, baseline: Message) -> bool:
     """Reasoning, content, calls: a proper prefix of the reference's, trailing white space aside."""
-    if ours.reasoning.rstrip() != theirs.reasoning.rstrip():
-        rest = ours.content.strip() or ours.calls
-        return not rest and theirs.reasoning.startswith(ours.reasoning.rstrip())
-    if ours.content.rstrip() != theirs.content.rstrip():
-        return not ours.calls and theirs.content.startswith(ours.content.rstrip())
+    if candidate.reasoning.rstrip() != baseline.reasoning.rstrip():
+        rest = candidate.content.strip() or candidate.calls
+        return not rest and baseline.reasoning.startswith(candidate.reasoning.rstrip())
+    if candidate.content.rstrip() != baseline.content.rstrip():
+        return not candidate.calls and baseline.content.startswith(candidate.content.rstrip())
     equal = 0
-    for mine, other in zip(ours.calls, theirs.calls, strict=False):
+    for mine, other in zip(candidate.calls, baseline.calls, strict=False):
         if not same_call(mine, other):
             break
         equal += 1
-    if equal == len(ours.calls):
-        return equal < len(theirs.calls)
-    if equal < len(ours.calls) - 1 or equal == len(theirs.calls):
+    if equal == len(candidate.calls):
+        return equal < len(baseline.calls)
+    if equal < len(candidate.calls) - 1 or equal == len(baseline.calls):
         return False
-    return _begins(ours.calls[equal], theirs.calls[equal])
+    return _begins(candidate.calls[equal], baseline.calls[equal])
 
 
-def _begins(ours: ToolCall, theirs: ToolCall) -> bool:
-    whole = len(ours.arguments) == len(theirs.arguments)
-    return ours.name == theirs.name and not whole and theirs.arguments.startswith(ours.arguments)
+def _begins(candidate: ToolCall, baseline: ToolCall) -> bool:
+    whole = len(candidate.arguments) == len(baseline.arguments)
+    return (
+        candidate.name == baseline.name
+        and not whole
+        and baseline.arguments.startswith(candidate.arguments)
+    )
 
 
 def _still_carried(pair: Pair) -> bool:

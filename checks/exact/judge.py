@@ -98,20 +98,22 @@ def judge_pair(pair: Pair, *, forks: bool = True) -> Judgement:
     that to `checks.greedy`, which knows the noise floor.
     """
     seen = list(check_status(pair))
-    ours, theirs = pair.candidate, pair.baseline
-    refused = [side for side in (ours, theirs) if side.status is not None and not side.served]
-    if len(refused) == 1 and ours.status is not None and theirs.status is not None:
+    candidate, baseline = pair.candidate, pair.baseline
+    refused = [
+        side for side in (candidate, baseline) if side.status is not None and not side.served
+    ]
+    if len(refused) == 1 and candidate.status is not None and baseline.status is not None:
         return judgement(seen)
     if refused:
         return judgement([*seen, *check_finite(pair)])
     for check in TRANSPORT:
         seen += check(pair)
-    if not is_cut(ours):
+    if not is_cut(candidate):
         for check in WHOLE:
             seen += check(pair)
         if forks:
             seen += check_divergence(pair)
-        cached = (theirs.cached_tokens, ours.cached_tokens)
+        cached = (baseline.cached_tokens, candidate.cached_tokens)
         seen += judge_prefix_cache(*cached, pair.block_size)
     return judgement(seen)
 

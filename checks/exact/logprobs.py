@@ -27,7 +27,7 @@ def check_finite(pair: Pair) -> Iterator[Finding | NotJudged]:
     if refusal is None and places is None:
         yield NotJudged(f.NON_FINITE_LOGPROBS, "no scores")
     elif refusal or places:
-        theirs = (
+        baseline = (
             bool(_non_finite(pair.baseline))
             or _refusal(pair.baseline) is not None
             or _refuses_alike(pair)
@@ -36,7 +36,7 @@ def check_finite(pair: Pair) -> Iterator[Finding | NotJudged]:
             f.NON_FINITE_LOGPROBS,
             refusal or f"{len(places or [])} tokens have a score that is NaN or infinite",
             token=places[0] if places else None,
-            baseline_too=theirs,
+            baseline_too=baseline,
         )
 
 
@@ -46,9 +46,9 @@ def _refusal(side: Side) -> str | None:
 
 
 def _refuses_alike(pair: Pair) -> bool:
-    ours, theirs = pair.candidate, pair.baseline
-    refused = ours.status is not None and not ours.served
-    return refused and theirs.status == ours.status and theirs.stream is None
+    candidate, baseline = pair.candidate, pair.baseline
+    refused = candidate.status is not None and not candidate.served
+    return refused and baseline.status == candidate.status and baseline.stream is None
 
 
 def _non_finite(side: Side) -> list[int] | None:
@@ -64,16 +64,16 @@ def _non_finite(side: Side) -> list[int] | None:
 
 def check_constant(pair: Pair) -> Iterator[Finding | NotJudged]:
     """All of the candidate's scores identical, where the baseline's at the same places vary."""
-    ours, theirs = _own(pair.candidate), _own(pair.baseline)
-    theirs = theirs[: len(ours)]
-    if len(ours) < 2 or len(theirs) < 2:
+    candidate, baseline = _own(pair.candidate), _own(pair.baseline)
+    baseline = baseline[: len(candidate)]
+    if len(candidate) < 2 or len(baseline) < 2:
         yield NotJudged(f.LOGPROBS_CONSTANT, "fewer than two scores on a side")
-    elif min(ours) == max(ours) and max(theirs) - min(theirs) > VARIES:
+    elif min(candidate) == max(candidate) and max(baseline) - min(baseline) > VARIES:
         yield Finding(
             f.LOGPROBS_CONSTANT,
-            f"all {len(ours)} logprobs are {ours[0]:g}",
-            baseline=f"{min(theirs):g} … {max(theirs):g}",
-            candidate=f"{ours[0]:g}",
+            f"all {len(candidate)} logprobs are {candidate[0]:g}",
+            baseline=f"{min(baseline):g} … {max(baseline):g}",
+            candidate=f"{candidate[0]:g}",
         )
 
 
@@ -99,7 +99,7 @@ def check_argmax(pair: Pair) -> Iterator[Finding | NotJudged]:
         return
     wrong = [(index, gap) for index, gap in gaps.items() if gap > TOLERANCE]
     if wrong:
-        theirs = _gaps(pair.baseline) or {}
+        baseline = _gaps(pair.baseline) or {}
         index, gap = max(wrong, key=lambda item: item[1])
         yield Finding(
             f.SAMPLER_NOT_ARGMAX,
@@ -107,7 +107,7 @@ def check_argmax(pair: Pair) -> Iterator[Finding | NotJudged]:
             + (f"; {len(wrong) - 1} further tokens do" if len(wrong) > 1 else ""),
             token=wrong[0][0],
             candidate=f"{gap:.3g} nat below",
-            baseline_too=all(theirs.get(place, 0.0) > TOLERANCE for place, _ in wrong),
+            baseline_too=all(baseline.get(place, 0.0) > TOLERANCE for place, _ in wrong),
             detail={"tokens": [place for place, _ in wrong]},
         )
 

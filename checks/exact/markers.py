@@ -31,19 +31,19 @@ def check_markers(pair: Pair) -> Iterator[Finding | NotJudged]:
         for code in CODE_OF.values():
             yield NotJudged(code, "the candidate's text is unknown")
         return
-    ours = channels_of(pair.candidate.message)
+    candidate = channels_of(pair.candidate.message)
     known = pair.baseline.message
-    theirs = channels_of(known) if known else dict.fromkeys(CHANNELS, "")
+    baseline = channels_of(known) if known else dict.fromkeys(CHANNELS, "")
     for channel, code in CODE_OF.items():
-        found = leaked(ours[channel], theirs[channel])
+        found = leaked(candidate[channel], baseline[channel])
         blamed = {marker: _blame(pair, marker, channel) for marker in found}
         unsure = [marker for marker in found if blamed[marker] is None]
         if unsure:
             yield NotJudged(code, f"the baseline's own text may hold {', '.join(unsure)}")
         paths = [marker for marker in found if blamed[marker] == PATH]
         for marker in (paths or [marker for marker in found if blamed[marker] == MODEL])[:1]:
-            yield _leak(code, channel, marker, found, ours[channel], by_model=not paths)
-    yield from _control(pair, ours[CONTENT], theirs[CONTENT])
+            yield _leak(code, channel, marker, found, candidate[channel], by_model=not paths)
+    yield from _control(pair, candidate[CONTENT], baseline[CONTENT])
 
 
 PATH, MODEL = "path", "model"
@@ -109,7 +109,7 @@ def _ends_reasoning(pair: Pair, marker: str, own: str) -> bool:
     return marker in REASONING_ENDS and own.count(marker) == 1 and parsed
 
 
-def _control(pair: Pair, ours: str, theirs: str) -> Iterator[Finding]:
+def _control(pair: Pair, candidate: str, baseline: str) -> Iterator[Finding]:
     """A special token of the tokenizer, emitted as one and shown: whatever was drawn, no sound
     server shows it. Where the baseline is a reference, its own codes say so."""
     fork = first_fork(pair)
@@ -119,8 +119,8 @@ def _control(pair: Pair, ours: str, theirs: str) -> Iterator[Finding]:
         return
     emitted = set(texts_of(pair.candidate.tokens or ()))
     for marker in CONTROL:
-        if marker in emitted and ours.count(marker) > theirs.count(marker):
-            yield _leak(f.MARKER_LEAK_CONTENT, CONTENT, marker, [marker], ours, by_model=False)
+        if marker in emitted and candidate.count(marker) > baseline.count(marker):
+            yield _leak(f.MARKER_LEAK_CONTENT, CONTENT, marker, [marker], candidate, by_model=False)
             return
 
 

@@ -69,15 +69,15 @@ def check_repetition(pair: Pair) -> Iterator[Finding | NotJudged]:
     if ids is None:
         yield NotJudged(f.DEGENERATE_REPETITION, "the candidate's token ids are unknown")
         return
-    ours = cycles(ids)
-    if not ours:
+    candidate = cycles(ids)
+    if not candidate:
         return
     shown = _baseline_shows(pair)
     if shown is None:
         yield NotJudged(f.DEGENERATE_REPETITION, "the baseline's output is unknown")
         return
-    new = [c for c in ours if not (shown is True or (shown and c.round in shown))]
-    cycle = (new or ours)[0]
+    new = [c for c in candidate if not (shown is True or (shown and c.round in shown))]
+    cycle = (new or candidate)[0]
     fork = first_fork(pair)
     explained = fork is not None and fork.explains
     yield Finding(

@@ -22,57 +22,58 @@ ROUNDING_MS = 1e-6
 
 def check_status(pair: Pair) -> Iterator[Finding | NotJudged]:
     """One path refuses what the other serves; a warning where both refuse, each in its own way."""
-    ours, theirs = pair.candidate.status, pair.baseline.status
-    if ours is None or theirs is None:
+    candidate, baseline = pair.candidate.status, pair.baseline.status
+    if candidate is None or baseline is None:
         yield NotJudged(f.HTTP_STATUS_MISMATCH, "the HTTP status of one path is unknown")
-    elif ours != theirs:
+    elif candidate != baseline:
         stream = pair.candidate.stream if not pair.candidate.served else pair.baseline.stream
         both = not (pair.candidate.served or pair.baseline.served)
         yield Finding(
             f.HTTP_STATUS_MISMATCH,
-            f"{'both refuse: ' if both else ''}the baseline answers {theirs}, the candidate {ours}",
+            f"{'both refuse: ' if both else ''}the baseline answers {baseline}, "
+            f"the candidate {candidate}",
             severity=WARNING if both else "",
-            baseline=str(theirs),
-            candidate=str(ours),
+            baseline=str(baseline),
+            candidate=str(candidate),
             detail={} if stream is None or stream.error is None else {"error": stream.error},
         )
 
 
 def check_stream(pair: Pair) -> Iterator[Finding | NotJudged]:
     """Error chunks, missing ends, missing usage. The baseline's stream excuses the same flaw."""
-    ours, theirs = pair.candidate.stream, pair.baseline.stream
-    if ours is None:
+    candidate, baseline = pair.candidate.stream, pair.baseline.stream
+    if candidate is None:
         for code in (f.STREAM_ERROR_CHUNK, f.STREAM_NO_FINISH, f.STREAM_NO_DONE, f.USAGE_MISSING):
             yield NotJudged(code, "the candidate's stream is unknown")
         return
-    error = error_in(ours)
+    error = error_in(candidate)
     if error:
         yield Finding(
             f.STREAM_ERROR_CHUNK,
             f"the stream answers 200 and then carries an error: {error}",
             candidate=error,
-            baseline_too=theirs is not None and bool(error_in(theirs)),
+            baseline_too=baseline is not None and bool(error_in(baseline)),
         )
-    if not ours.finish_reason:
+    if not candidate.finish_reason:
         yield Finding(
             f.STREAM_NO_FINISH,
-            f"no chunk carries a finish_reason{_torn(ours)}",
-            baseline_too=theirs is not None and not theirs.finish_reason,
-            detail={"malformed": list(ours.malformed)} if ours.malformed else {},
+            f"no chunk carries a finish_reason{_torn(candidate)}",
+            baseline_too=baseline is not None and not baseline.finish_reason,
+            detail={"malformed": list(candidate.malformed)} if candidate.malformed else {},
         )
-    if not ours.done:
+    if not candidate.done:
         yield Finding(
             f.STREAM_NO_DONE,
-            f"the stream ends without data: [DONE]{_torn(ours)}",
-            baseline_too=theirs is not None and not theirs.done,
+            f"the stream ends without data: [DONE]{_torn(candidate)}",
+            baseline_too=baseline is not None and not baseline.done,
         )
     if pair.request is None:
         yield NotJudged(f.USAGE_MISSING, "the request is unknown")
-    elif wants_usage(pair.request) and _no_usage(ours):
+    elif wants_usage(pair.request) and _no_usage(candidate):
         yield Finding(
             f.USAGE_MISSING,
             "stream_options.include_usage was set, and no chunk carries usage",
-            baseline_too=theirs is not None and _no_usage(theirs),
+            baseline_too=baseline is not None and _no_usage(baseline),
         )
 
 

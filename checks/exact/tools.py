@@ -31,9 +31,9 @@ def check_call_stream(pair: Pair) -> Iterator[Finding | NotJudged]:
         for code in STREAM_CODES:
             yield NotJudged(code, "the candidate's calls are unknown")
         return
-    theirs = _streamed_calls(pair.baseline)
+    baseline = _streamed_calls(pair.baseline)
     for call in message.calls:
-        twin = theirs.get(call.index)
+        twin = baseline.get(call.index)
         if not call.header_complete:
             missing = "name" if not call.name else "id" if not call.id else "id or name at first"
             yield Finding(
@@ -62,8 +62,8 @@ def check_call_stream(pair: Pair) -> Iterator[Finding | NotJudged]:
 
 def _header_changed(pair: Pair, message: Message) -> Iterator[Finding]:
     """Clients that take the last name, or join the pieces, run another tool than the others."""
-    theirs = pair.baseline.stream
-    too = theirs is not None and any(_other_names(theirs.tool_calls))
+    baseline = pair.baseline.stream
+    too = baseline is not None and any(_other_names(baseline.tool_calls))
     for index, identifier, names in _other_names(message.calls):
         yield Finding(
             f.TOOL_HEADER_CHANGED,
@@ -99,18 +99,18 @@ def check_lost(pair: Pair) -> Iterator[Finding | NotJudged]:
     A call too many is an error where equal tokens show that the model did not make it; else it is
     shown as a warning.
     """
-    ours, theirs = pair.candidate.message, pair.baseline.message
-    if ours is None or theirs is None or not pair.text_comparable:
+    candidate, baseline = pair.candidate.message, pair.baseline.message
+    if candidate is None or baseline is None or not pair.text_comparable:
         for code in (f.TOOL_CALL_LOST, f.TOOL_CALL_EXTRA):
             yield NotJudged(code, not_comparable(pair))
-    elif len(ours.calls) != len(theirs.calls):
-        lost = len(ours.calls) < len(theirs.calls)
+    elif len(candidate.calls) != len(baseline.calls):
+        lost = len(candidate.calls) < len(baseline.calls)
         yield Finding(
             f.TOOL_CALL_LOST if lost else f.TOOL_CALL_EXTRA,
-            f"{len(ours.calls)} calls, the baseline has {len(theirs.calls)}",
+            f"{len(candidate.calls)} calls, the baseline has {len(baseline.calls)}",
             severity="" if lost or pair.both_have_tokens else WARNING,
-            baseline=", ".join(str(call.name) for call in theirs.calls) or "no call",
-            candidate=", ".join(str(call.name) for call in ours.calls) or "no call",
+            baseline=", ".join(str(call.name) for call in baseline.calls) or "no call",
+            candidate=", ".join(str(call.name) for call in candidate.calls) or "no call",
         )
 
 
@@ -124,12 +124,12 @@ def check_known(pair: Pair) -> Iterator[Finding | NotJudged]:
         yield NotJudged(f.TOOL_UNKNOWN, "the request or the candidate's calls are unknown")
         return
     known = tool_schemas(pair.request)
-    theirs = pair.baseline.message.calls if pair.baseline.message else ()
+    baseline = pair.baseline.message.calls if pair.baseline.message else ()
     unknown = [call for call, _ in paired_calls(pair) if call.name not in known]
     fork, own = first_fork(pair), pair.candidate.own_text
     explained = fork is not None and fork.explains
     for call in unknown:
-        too = any(other.name == call.name for other in theirs)
+        too = any(other.name == call.name for other in baseline)
         if explained and own is None and not too:
             yield NotJudged(f.TOOL_UNKNOWN, f"{call.name!r} comes after a fork inside the noise")
             continue

@@ -107,9 +107,9 @@ def differences(left: Any, right: Any, pointer: str = "") -> Iterator[Difference
             yield from differences(left.get(key, ABSENT), right.get(key, ABSENT), where)
     elif isinstance(left, list) and isinstance(right, list):
         for index in range(max(len(left), len(right))):
-            ours = left[index] if index < len(left) else ABSENT
-            theirs = right[index] if index < len(right) else ABSENT
-            yield from differences(ours, theirs, f"{pointer}/{index}")
+            left_item = left[index] if index < len(left) else ABSENT
+            right_item = right[index] if index < len(right) else ABSENT
+            yield from differences(left_item, right_item, f"{pointer}/{index}")
     elif type(left) is not type(right) or left != right:
         yield Difference(pointer, _show(left), _show(right))
 

@@ -64,8 +64,8 @@ def markers() -> tuple[str, ...]:
     return tuple(sorted(json.loads(text)["markers"], key=lambda m: (-len(m), m)))
 
 
-def leaked(ours: str, theirs: str) -> list[str]:
-    """The markers `ours` shows more often than `theirs`; one inside a longer one is not repeated.
+def leaked(candidate: str, baseline: str) -> list[str]:
+    """Markers that `candidate` shows more often than `baseline`, none of them inside a longer one.
 
     A marker that is short of its last character is shown, too.
 
@@ -75,11 +75,15 @@ def leaked(ours: str, theirs: str) -> list[str]:
     found: list[str] = []
     for marker in markers():
         inside = any(marker in longer for longer in found)
-        if not inside and ours.count(marker) > theirs.count(marker):
+        if not inside and candidate.count(marker) > baseline.count(marker):
             found.append(marker)
     for stem, pattern in _stems().items():
         inside = any(stem in longer for longer in found)
-        if not inside and stem in ours and _times(pattern, ours) > _times(pattern, theirs):
+        if (
+            not inside
+            and stem in candidate
+            and _times(pattern, candidate) > _times(pattern, baseline)
+        ):
             found.append(stem)
     return found
 

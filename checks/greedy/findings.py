@@ -36,7 +36,7 @@ def _divergence(
     """A token that rounding does not explain; a warning where the baseline is too noisy to tell."""
     first = tokens[0]
     more = f"; {len(tokens) - 1} further tokens" if len(tokens) > 1 else ""
-    ours, theirs = turn.candidate.tokens or (), turn.baseline.tokens or ()
+    candidate, baseline = turn.candidate.tokens or (), turn.baseline.tokens or ()
     forked_here = result.fork is not None and result.fork.index == first
     return Finding(
         codes.GREEDY_DIVERGENCE,
@@ -46,8 +46,8 @@ def _divergence(
         session=result.session,
         turn=result.turn,
         token=first,
-        baseline=_text(theirs[first]) if forked_here else None,
-        candidate=_text(ours[first]),
+        baseline=_text(baseline[first]) if forked_here else None,
+        candidate=_text(candidate[first]),
         detail={"tokens": list(tokens), "max_regret": result.max_regret},
     )
 

@@ -274,8 +274,8 @@ def _differences(table: RateTable, ratio: float) -> list[float]:
             continue
         tokens = table.candidate_tokens[row][both]
         noise = table.noise_exceed[row][both] / table.noise_tokens[row][both]
-        ours = table.candidate_exceed[row][both] / tokens
-        result.append(float((tokens * (ours - ratio * noise)).sum() / tokens.sum()))
+        candidate = table.candidate_exceed[row][both] / tokens
+        result.append(float((tokens * (candidate - ratio * noise)).sum() / tokens.sum()))
     return result
 
 

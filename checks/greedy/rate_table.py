@@ -131,12 +131,12 @@ def clustering_of(measured: Sequence[TurnRegrets], sessions: Sequence[str]) -> t
     makes of near ties, and a candidate with many times as many computes something else.
     """
     sides = [_small(measured, sessions, name) for name in ("candidate", "noise")]
-    (ours, our_tokens), (theirs, their_tokens) = (
+    (candidate, candidate_tokens), (baseline, baseline_tokens) = (
         (sum(hits.values()), sum(sizes.values())) for hits, sizes in sides
     )
     told = (
-        f"above {SMALL_REGRET:g} nat: {ours} of {our_tokens} candidate tokens, "
-        f"{theirs} of {their_tokens} of the baseline's own"
+        f"above {SMALL_REGRET:g} nat: {candidate} of {candidate_tokens} candidate tokens, "
+        f"{baseline} of {baseline_tokens} of the baseline's own"
     )
     for hits, sizes in sides:
         if sum(hits.values()) >= FEWEST_SMALL:

@@ -85,12 +85,12 @@ def measure_turn(turn: GreedyTurn) -> TurnRegrets:
     if reason is not None:
         sent = len(turn.candidate.token_ids or ())
         return TurnRegrets(turn.session, turn.turn, not_judged=reason, sent=sent)
-    ids, theirs = turn.candidate.token_ids or (), turn.baseline.token_ids or ()
-    divergence = first_divergence(ids, theirs)
+    ids, baseline = turn.candidate.token_ids or (), turn.baseline.token_ids or ()
+    divergence = first_divergence(ids, baseline)
     parts, unscored, processed = _candidate_parts(turn, ids, divergence)
     repeat_divergence = None
     if turn.repeat is not None and turn.repeat.token_ids is not None:
-        repeat_divergence = first_divergence(turn.repeat.token_ids, theirs)
+        repeat_divergence = first_divergence(turn.repeat.token_ids, baseline)
     noise = () if turn.processing else _noise_parts(turn, repeat_divergence)
     return TurnRegrets(
         session=turn.session,
@@ -112,8 +112,8 @@ def _unusable(turn: GreedyTurn) -> str | None:
             return f"the {name} answered {side.status}"
         if side.token_ids is None:
             return f"the {name} sent no token ids"
-    ours, theirs = turn.candidate.prompt_token_ids, turn.baseline.prompt_token_ids
-    if ours is not None and theirs is not None and ours != theirs:
+    candidate, baseline = turn.candidate.prompt_token_ids, turn.baseline.prompt_token_ids
+    if candidate is not None and baseline is not None and candidate != baseline:
         return "the prompt token ids differ"
     if turn.processing and not turn.processed_logprobs:
         return "raw scores of processed logits mean nothing"

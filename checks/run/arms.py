@@ -34,7 +34,7 @@ LEFT_TO_MAIN = frozenset({RATE, ARGMAX})
 NAMES = (HARD, RATE, ARGMAX, COVERAGE)
 
 EVICTING = "the arm's load evicts cached blocks"
-SAMPLED = (SAMPLED_SHIFT, "the law of sampled turns is judged in the main arm alone")
+SAMPLED = (SAMPLED_SHIFT, "the distribution of sampled turns is judged in the main arm alone")
 
 
 @dataclass(frozen=True, slots=True)

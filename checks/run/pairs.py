@@ -78,8 +78,8 @@ def main_pairs(
 
 def plain_pairs(evidence: Evidence, hard_bound: float, known: RunWide) -> Iterator[LivePair]:
     """The turns as users send them. Texts are compared only where the judged arms, and the
-    baseline against itself, gave the same tokens, and where neither text leaves theirs at a near
-    tie: else rounding may explain a difference.
+    baseline against itself, gave the same tokens, and where neither text leaves those tokens at a
+    near tie: else rounding may explain a difference.
     """
     baseline = evidence.of("baseline", PLAIN)
     for turn, exchange in evidence.of("candidate", PLAIN).items():

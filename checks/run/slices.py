@@ -72,7 +72,7 @@ def _of_turn(candidate: Exchange, baseline: Exchange | None) -> Iterator[Slice]:
 def _profiles(
     slices: Mapping[Slice, frozenset[TurnId]], sums: Mapping[Slice, BySession]
 ) -> Iterator[tuple[Slice, BySession]]:
-    """Sums of every slice; a tag is one of sessions, so it has all of theirs."""
+    """Sums of every slice; a tag belongs to sessions, so it has all of their turns."""
     whole = sums.get(("all", "all"), {})
     for name, turns in slices.items():
         if name[0] == "tag":

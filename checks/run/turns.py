@@ -81,10 +81,10 @@ def _turn(
 
 def fork_index(candidate: Response, baseline: Response) -> int | None:
     """Where the candidate's output parts from the baseline's, if it goes on from there."""
-    ids, theirs = candidate.token_ids, baseline.token_ids
-    if ids is None or theirs is None:
+    ids, baseline_ids = candidate.token_ids, baseline.token_ids
+    if ids is None or baseline_ids is None:
         return None
-    start = first_divergence(ids, theirs)
+    start = first_divergence(ids, baseline_ids)
     return start if start is not None and start < len(ids) else None
 
 
@@ -150,7 +150,7 @@ def sampled_pairs(evidence: Evidence) -> list[tuple[Exchange, Exchange]]:
 
 
 def sampled_requests(evidence: Evidence) -> list[ScoreRequest]:
-    """Both outputs of every sampled turn whose law can be rebuilt."""
+    """Both outputs of every sampled turn whose distribution can be rebuilt."""
     found = [
         score_request(exchange.response, 0)
         for pair in sampled_pairs(evidence)

@@ -1,16 +1,16 @@
-"""The law a sampled token should follow, rebuilt from the baseline's listed raw log probabilities.
+"""The distribution of a sampled token, rebuilt from the baseline's listed raw log probabilities.
 
-Per position the law is a table of *cells*: the K listed tokens, best first, and one cell for all
-others together. Which tokens share a cell depends on the prefix alone, never on the token drawn;
-so every statistic of the cell is exact whatever happens along the sequence.
+Per position the distribution is a table of *cells*: the K listed tokens, best first, and one cell
+for all others together. Which tokens share a cell depends on the prefix alone, never on the token
+drawn; so every statistic of the cell is exact whatever happens along the sequence.
 
 * Temperature: ``p^(1/T)``. What the unlisted mass m becomes is exact at T = 1, at most
   ``m p_K^(1/T - 1)`` below, at most ``V^(1 - 1/T) m^(1/T)`` above (power mean).
 * Top-k, then top-p: tokens cut off have no mass. One that would be let in by a little rounding
   shares the cell of the last token kept.
 
-A position where the unlisted mass leaves more than 0.1% of the law open is not judged, nor is one
-where the nucleus of top-p may reach beyond the list.
+A position where the unlisted mass leaves more than 0.1% of the distribution open is not judged,
+nor is one where the nucleus of top-p may reach beyond the list.
 """
 
 from collections import Counter
@@ -25,7 +25,7 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 SLACK = 1e-3
-"""Largest share of a position's law that may stay open."""
+"""Largest share of a position's distribution that may stay open."""
 EDGE_NAT = 0.30
 """Tokens cut by top-k this close (nat) to the last one kept may be let in by rounding."""
 EDGE_MASS = 0.03
@@ -50,11 +50,11 @@ class TopLists:
 
 
 @dataclass(frozen=True, slots=True)
-class Law:
+class Distribution:
     """`probs` [n, K + 1]: the cells, the last one all unlisted tokens; `chosen` [n]: those drawn.
 
     `cells` [n, K] maps listed tokens to cells. `judged` [n] is false where too much is open. `ids`
-    are the listed tokens in the law's order. All arrays keep every position.
+    are the listed tokens in the distribution's order. All arrays keep every position.
     """
 
     probs: Floats
@@ -64,8 +64,8 @@ class Law:
     ids: Ints
 
 
-def law_of(lists: TopLists, sampling: Sampling) -> Law:
-    """The law at every position of one turn; `lists` must begin at the first output token."""
+def distribution_of(lists: TopLists, sampling: Sampling) -> Distribution:
+    """The distribution at each position of a turn; `lists` must begin at the first output token."""
     ids, logits, penalty = _penalised(lists, sampling)
     unlisted = np.clip(1.0 - np.exp(lists.logprobs).sum(axis=1), 0.0, 1.0)
     shift = logits[:, :1] / sampling.temperature
@@ -97,7 +97,7 @@ def law_of(lists: TopLists, sampling: Sampling) -> Law:
     mass = np.concatenate([weights * kept, high[:, None]], axis=1)
     probs = mass / mass.sum(axis=1, keepdims=True)
     cells = _cells(kept, edge)
-    return Law(probs, _chosen(lists.tokens, ids, cells), cells, judged, ids)
+    return Distribution(probs, _chosen(lists.tokens, ids, cells), cells, judged, ids)
 
 
 def _unlisted_weight(

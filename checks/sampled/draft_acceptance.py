@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from checks.sampled.distribution import Ints, Law
+from checks.sampled.distribution import Distribution, Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,17 +32,21 @@ class DraftCount:
         )
 
 
-def draft_count(law: Law, drafts: Ints) -> DraftCount:
+def draft_count(distribution: Distribution, drafts: Ints) -> DraftCount:
     """Of judged positions whose drafted token (`drafts` [n], -1: none) has a cell of its own."""
-    judged = np.flatnonzero(law.judged & (drafts >= 0))
-    hit = law.ids[judged] == drafts[judged][:, None]
-    cells = law.cells[judged, hit.argmax(axis=1)] if len(judged) else np.empty(0, dtype=np.int64)
-    listed = hit.any(axis=1) & (cells < law.ids.shape[1])
+    judged = np.flatnonzero(distribution.judged & (drafts >= 0))
+    hit = distribution.ids[judged] == drafts[judged][:, None]
+    cells = (
+        distribution.cells[judged, hit.argmax(axis=1)]
+        if len(judged)
+        else np.empty(0, dtype=np.int64)
+    )
+    listed = hit.any(axis=1) & (cells < distribution.ids.shape[1])
     rows, cell = judged[listed], cells[listed]
-    p = law.probs[rows, cell]
+    p = distribution.probs[rows, cell]
     return DraftCount(
         len(rows),
-        int((law.chosen[rows] == cell).sum()),
+        int((distribution.chosen[rows] == cell).sum()),
         float(p.sum()),
         float((p * (1 - p)).sum()),
     )

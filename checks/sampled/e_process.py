@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import logsumexp
 
-from checks.sampled.distribution import Floats, Ints, Law
+from checks.sampled.distribution import Distribution, Floats, Ints
 from checks.sampled.pit import legendre
 
 Flags = npt.NDArray[np.bool_]
@@ -56,23 +56,26 @@ class EValue:
     crossed: int | None
 
 
-def increments(law: Law, u: Floats, drafts: Ints | None = None) -> Growth:
+def increments(distribution: Distribution, u: Floats, drafts: Ints | None = None) -> Growth:
     """Growth of each alternative at the judged positions of one turn.
 
     `drafts` [n] holds drafted token ids, -1 where none is known; without it the draft-boosted
     alternatives stand still.
     """
-    probs, chosen = law.probs[law.judged], law.chosen[law.judged]
+    probs, chosen = (
+        distribution.probs[distribution.judged],
+        distribution.chosen[distribution.judged],
+    )
     rows = np.arange(len(chosen))
     own = probs[rows, chosen]
     columns = [_tempered(probs, rows, chosen, temperature) for temperature in TEMPERATURES]
     best = np.zeros(len(chosen), dtype=np.int64)
     columns += [_boosted(probs, rows, best, chosen, boost) for boost in BOOSTS]
-    drafted = _drafted(law, drafts)
+    drafted = _drafted(distribution, drafts)
     columns += [_boosted(probs, rows, drafted, chosen, boost) for boost in BOOSTS]
     logs = [np.where(own > 0, log, 0.0) for log, _ in columns]
     spread = [deviation for _, deviation in columns]
-    tilted = legendre(u[law.judged])[:, :TILTED]
+    tilted = legendre(u[distribution.judged])[:, :TILTED]
     for tilt in TILTS:
         logs += [np.log1p(tilt * tilted[:, k]) for k in range(TILTED)]
         spread += [np.full(len(chosen), abs(tilt))] * TILTED
@@ -102,14 +105,14 @@ def _boosted(
     return np.where(known, grown, 0.0), np.where(known, deviation, 0.0)
 
 
-def _drafted(law: Law, drafts: Ints | None) -> Ints:
+def _drafted(distribution: Distribution, drafts: Ints | None) -> Ints:
     """Cell of the drafted token at judged positions; -1 where unknown, unlisted or impossible."""
-    judged = np.flatnonzero(law.judged)
+    judged = np.flatnonzero(distribution.judged)
     if drafts is None:
         return np.full(len(judged), -1)
-    hit = law.ids[judged] == drafts[judged][:, None]
-    cell = law.cells[judged, hit.argmax(axis=1)]
-    known = hit.any(axis=1) & (cell < law.ids.shape[1])
+    hit = distribution.ids[judged] == drafts[judged][:, None]
+    cell = distribution.cells[judged, hit.argmax(axis=1)]
+    known = hit.any(axis=1) & (cell < distribution.ids.shape[1])
     return np.where(known, cell, -1)
 
 

@@ -2,15 +2,15 @@
 
     U_t = S_t + V_t p_t,   S_t mass of the cells before the one drawn, p_t its mass, V_t ~ U(0, 1)
 
-If the tokens follow the law, the U_t are independent and uniform, however the sequence goes on
-(Rosenblatt 1952; Brockwell 2007 for the randomised form).
+If the tokens follow the distribution, the U_t are independent and uniform, however the sequence
+goes on (Rosenblatt 1952; Brockwell 2007 for the randomized form).
 """
 
 from hashlib import blake2b
 
 import numpy as np
 
-from checks.sampled.distribution import Floats, Law
+from checks.sampled.distribution import Distribution, Floats
 
 COMPONENTS = 4
 
@@ -21,11 +21,11 @@ def pit_draws(seed: int, session: str, turn: str, count: int) -> Floats:
     return np.asarray(np.random.default_rng(int.from_bytes(digest, "big")).random(count))
 
 
-def pit(law: Law, draws: Floats) -> Floats:
+def pit(distribution: Distribution, draws: Floats) -> Floats:
     """U at every position, judged or not."""
-    rows = np.arange(len(law.chosen))
-    own = law.probs[rows, law.chosen]
-    before = np.cumsum(law.probs, axis=1)[rows, law.chosen] - own
+    rows = np.arange(len(distribution.chosen))
+    own = distribution.probs[rows, distribution.chosen]
+    before = np.cumsum(distribution.probs, axis=1)[rows, distribution.chosen] - own
     return np.asarray(np.clip(before + draws * own, 0.0, 1.0))
 
 

@@ -1,4 +1,4 @@
-"""How a request samples, as far as its law can be rebuilt from listed raw log probabilities.
+"""How a request samples, as far as listed raw log probabilities can rebuild its distribution.
 
 vLLM 0.32 (`v1/sample/sampler.py`): penalties, then temperature, then top-k, then top-p. What
 cannot be rebuilt is not judged, and said so.
@@ -43,7 +43,7 @@ def sampling_of(request: Mapping[str, Any]) -> Sampling:
 
 
 def obstacles(request: Mapping[str, Any]) -> tuple[str, ...]:
-    """Why the law of a request cannot be rebuilt at all; empty where it can.
+    """Why the distribution of a request cannot be rebuilt at all; empty where it can.
 
     A repetition penalty scales logits, and log probabilities do not tell where logits are zero.
     """

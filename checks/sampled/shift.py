@@ -88,8 +88,8 @@ def _difference(
 ) -> tuple[float, float]:
     value, residual, own = _part(candidate)
     if baseline is not None and factor:
-        other, theirs, noise = _part(baseline)
-        value, residual = value - factor * other, residual - factor * theirs
+        other, baseline_residual, noise = _part(baseline)
+        value, residual = value - factor * other, residual - factor * baseline_residual
         own += factor**2 * noise
     sessions = len(residual)
     clustered = float((residual**2).sum()) * sessions / max(sessions - 1, 1)

@@ -94,12 +94,15 @@ def compare_paths(
     place = {name: i for i, name in enumerate(names)}
     row = {session: place[name] for session, name in witness.items() if name in place}
     scale = policy.noise_scale
-    ours, theirs = (_by_statistic(side, row, len(names)) for side in (candidate, baseline))
-    surprisal = ours[SURPRISAL]
+    candidate_sums, baseline_sums = (
+        _by_statistic(side, row, len(names)) for side in (candidate, baseline)
+    )
+    surprisal = candidate_sums[SURPRISAL]
     spread = float(surprisal.variance.sum() / surprisal.tokens.sum()) ** 0.5
     deviations = policy.excess_surprisal_margin / spread if spread > 0 else 1.0
     shifts = {
-        name: shift_between(sums, theirs[name], deviations, scale) for name, sums in ours.items()
+        name: shift_between(sums, baseline_sums[name], deviations, scale)
+        for name, sums in candidate_sums.items()
     }
     drafts = _draft_sums(candidate, row, len(names))
     if drafts.tokens.sum():
@@ -155,14 +158,14 @@ def _tail(
     policy: Policy,
     row: Mapping[str, int],
 ) -> float:
-    ours, theirs = (
+    candidate_tail, baseline_tail = (
         sum((score.tail for score in side), TailCount(0, 0.0, 0)) for side in (candidate, baseline)
     )
-    mean = ours.tolerated(policy.rate_margin, theirs, policy.noise_scale)
+    mean = candidate_tail.tolerated(policy.rate_margin, baseline_tail, policy.noise_scale)
     counts: dict[int, float] = {}
     for score in candidate:
         counts[row[score.session]] = counts.get(row[score.session], 0.0) + score.tail.observed
-    return tail_p(ours.observed, mean, _clumping(list(counts.values())))
+    return tail_p(candidate_tail.observed, mean, _clumping(list(counts.values())))
 
 
 def _clumping(counts: Sequence[float]) -> float:

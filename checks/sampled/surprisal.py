@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from checks.sampled.distribution import Floats, Law
+from checks.sampled.distribution import Distribution, Floats
 
 LEAST = 1e-9
 """Probability below which surprisal no longer grows; keeps one impossible token finite."""
@@ -19,15 +19,18 @@ LEAST = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Surprisal:
-    """Excess surprisal and its variance under the law, per judged position (nat, nat^2)."""
+    """Excess surprisal and its variance under the distribution, per judged position (nat, nat²)."""
 
     excess: Floats
     variance: Floats
 
 
-def surprisal_of(law: Law) -> Surprisal:
+def surprisal_of(distribution: Distribution) -> Surprisal:
     """Of the judged positions of one turn."""
-    probs, chosen = law.probs[law.judged], law.chosen[law.judged]
+    probs, chosen = (
+        distribution.probs[distribution.judged],
+        distribution.chosen[distribution.judged],
+    )
     value = -np.log(np.maximum(probs, LEAST))
     mean = (probs * value).sum(axis=1)
     variance = (probs * value**2).sum(axis=1) - mean**2

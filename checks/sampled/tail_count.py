@@ -1,4 +1,4 @@
-"""Tokens the law finds next to impossible: are there more of them than it predicts?
+"""Tokens the distribution finds next to impossible: are there more of them than it predicts?
 
 Linear statistics do not see rare corruption. The set of cells below 1e-4 is known before the token
 is drawn, so the expected count is exactly the sum of their masses; against it the count is Poisson
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from scipy import stats
 
-from checks.sampled.distribution import Law
+from checks.sampled.distribution import Distribution
 
 TAIL_INDEX = 3.0
 
@@ -50,9 +50,12 @@ def tail_p(observed: int, mean: float, deff: float = 1.0) -> float:
     return float(stats.poisson.sf(math.floor(observed / deff) - 1, mean / deff))
 
 
-def tail_count(law: Law, probability: float = TAIL_PROBABILITY) -> TailCount:
+def tail_count(distribution: Distribution, probability: float = TAIL_PROBABILITY) -> TailCount:
     """Tail tokens among the judged positions of one turn."""
-    probs, chosen = law.probs[law.judged], law.chosen[law.judged]
+    probs, chosen = (
+        distribution.probs[distribution.judged],
+        distribution.chosen[distribution.judged],
+    )
     tail = probs < probability
     observed = int(tail[range(len(chosen)), chosen].sum())
     return TailCount(observed, float((probs * tail).sum()), len(chosen))

@@ -1,4 +1,4 @@
-"""One sampled turn (temperature above 0), and the law its tokens are held against."""
+"""One sampled turn (temperature above 0), and the distribution its tokens are held against."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from checks.sampled.distribution import Floats, TopLists, law_of
+from checks.sampled.distribution import Floats, TopLists, distribution_of
 from checks.sampled.draft_acceptance import DraftCount, draft_count
 from checks.sampled.e_process import Growth, increments
 from checks.sampled.pit import legendre, pit, pit_draws
@@ -57,7 +57,7 @@ def top_lists(
 def listed_tokens(score: Score | None, tokens: Sequence[int], width: int) -> TopLists | None:
     """The lists of one teacher-forced output; `None` where the server gave none as wide.
 
-    `tokens` is the whole output: a law with penalties depends on what came before.
+    `tokens` is the whole output: a distribution with penalties depends on what came before.
     """
     if score is None or score.outcome != "scored" or len(score.listed) != len(tokens):
         return None
@@ -90,18 +90,18 @@ class SampledScores:
 def score_lists(
     turn: SampledTurn, lists: TopLists, drafts: tuple[int, ...] | None, seed: int
 ) -> SampledScores:
-    """Statistics of one output under the law the turn's request asks for."""
-    law = law_of(lists, sampling_of(turn.request))
-    u = pit(law, pit_draws(seed, turn.session, turn.turn, len(lists)))
+    """Statistics of one output under the distribution the turn's request asks for."""
+    distribution = distribution_of(lists, sampling_of(turn.request))
+    u = pit(distribution, pit_draws(seed, turn.session, turn.turn, len(lists)))
     known = None if drafts is None else np.asarray(drafts, dtype=np.int64)
     return SampledScores(
         session=turn.session,
-        surprisal=surprisal_of(law),
-        smooth=legendre(u[law.judged]).sum(axis=0),
-        growth=increments(law, u, known),
-        tail=tail_count(law),
-        draft=DraftCount() if known is None else draft_count(law, known),
-        open=int((~law.judged).sum()),
+        surprisal=surprisal_of(distribution),
+        smooth=legendre(u[distribution.judged]).sum(axis=0),
+        growth=increments(distribution, u, known),
+        tail=tail_count(distribution),
+        draft=DraftCount() if known is None else draft_count(distribution, known),
+        open=int((~distribution.judged).sum()),
     )
 
 
@@ -146,7 +146,7 @@ def reason_not_judged(turn: SampledTurn) -> str | None:
     """Why a whole turn cannot be judged; `None` where it can."""
     found = obstacles(turn.request)
     if found:
-        return f"the law cannot be rebuilt: {', '.join(found)}"
+        return f"the distribution cannot be rebuilt: {', '.join(found)}"
     if turn.candidate is None:
         return "the candidate's tokens were not scored"
     return None

@@ -119,7 +119,7 @@ def _other_prompts(
         return None
     pairs = zip(left, right, strict=False)
     shared = min(len(left), len(right))
-    at = next((i for i, (ours, theirs) in enumerate(pairs) if ours != theirs), shared)
+    at = next((i for i, (first, second) in enumerate(pairs) if first != second), shared)
     return Finding(
         PATHS_DIFFER,
         f"{what}, from token {at} on",

@@ -127,15 +127,15 @@ def other_traffic(
     concurrency: int,
 ) -> str | None:
     """A sentence where an attached server visibly served others while the arm ran."""
-    ours, counted = answers.generation_tokens, growth(samples, "generation_tokens")
-    if not ours or counted is None:
+    answered, counted = answers.generation_tokens, growth(samples, "generation_tokens")
+    if not answered or counted is None:
         return None
-    more = counted - ours
-    if more <= max(OTHERS * ours, _allowed(ours, answers, concurrency)):
+    more = counted - answered
+    if more <= max(OTHERS * answered, _allowed(answered, answers, concurrency)):
         return None
     return (
         f"the {path}'s server wrote {more:,.0f} tokens for others while arm {arm} ran "
-        f"({more / ours:.0%} of this run's {ours:,}); times were taken beside that load"
+        f"({more / answered:.0%} of this run's {answered:,}); times were taken beside that load"
     )
 
 

@@ -61,7 +61,7 @@ def rate_test(
     if not tokens:
         return None
     deff = max(DEFAULT_DEFF, clustering_of(measured, sessions)[0])
-    exceedances, theirs = int(table.candidate_exceed.sum()), int(table.noise_exceed.sum())
+    exceedances, baseline = int(table.candidate_exceed.sum()), int(table.noise_exceed.sum())
     spread = int((table.candidate_exceed.sum(axis=1) > 0).sum())
     scaled = rate_table(measured, sessions, noise, policy.noise_scale)
     blind = (table.candidate_exceed.sum(axis=0) > 0) & (table.noise_tokens.sum(axis=0) == 0)
@@ -76,8 +76,8 @@ def rate_test(
         limit=high,
         inside=high <= policy.rate_margin and not blind.any(),
         n=tokens,
-        message=f"{exceedances} of {tokens} candidate tokens in {spread} sessions and {theirs} of "
-        f"{int(table.noise_tokens.sum())} baseline tokens above the soft bound",
+        message=f"{exceedances} of {tokens} candidate tokens in {spread} sessions and "
+        f"{baseline} of {int(table.noise_tokens.sum())} baseline tokens above the soft bound",
         p=p,
     )
 

@@ -27,8 +27,10 @@ def check_delivered(parsed: ParseResult, arrived: ParseResult) -> Iterator[Findi
         (f.REASONING_DIFF, "reasoning", parsed.reasoning, arrived.reasoning),
     ):
         if "".join(own.split()) != "".join(got.split()):
-            theirs, ours = around_difference(own, got)
-            yield _finding(code, f"{name}: {ours} arrived where {SAYS} {theirs}", theirs, ours)
+            baseline, candidate = around_difference(own, got)
+            yield _finding(
+                code, f"{name}: {candidate} arrived where {SAYS} {baseline}", baseline, candidate
+            )
     if len(arrived.calls) != len(parsed.calls):
         lost = len(arrived.calls) < len(parsed.calls)
         yield _finding(
@@ -40,9 +42,12 @@ def check_delivered(parsed: ParseResult, arrived: ParseResult) -> Iterator[Findi
         return
     for place, (call, sent) in enumerate(zip(parsed.calls, arrived.calls, strict=True)):
         if call[0] != sent[0] or not same_arguments(call[1], sent[1]):
-            theirs, ours = around_difference("".join(call), "".join(sent))
+            baseline, candidate = around_difference("".join(call), "".join(sent))
             yield _finding(
-                f.ARGS_DIFFER, f"call {place}: {ours} arrived where {SAYS} {theirs}", theirs, ours
+                f.ARGS_DIFFER,
+                f"call {place}: {candidate} arrived where {SAYS} {baseline}",
+                baseline,
+                candidate,
             )
 
 

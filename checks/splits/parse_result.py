@@ -26,8 +26,8 @@ class ParseResult:
             and self.reasoning.rstrip() == other.reasoning.rstrip()
             and len(self.calls) == len(other.calls)
             and all(
-                mine[0] == theirs[0] and same_arguments(mine[1], theirs[1])
-                for mine, theirs in zip(self.calls, other.calls, strict=True)
+                own_call[0] == other_call[0] and same_arguments(own_call[1], other_call[1])
+                for own_call, other_call in zip(self.calls, other.calls, strict=True)
             )
         )
 
@@ -43,10 +43,10 @@ class ParseResult:
             return "calls lost"
         if len(self.calls) > len(other.calls):
             return "calls added"
-        for mine, theirs in zip(self.calls, other.calls, strict=True):
-            if mine[0] != theirs[0]:
+        for own_call, other_call in zip(self.calls, other.calls, strict=True):
+            if own_call[0] != other_call[0]:
                 return "another name"
-            if not same_arguments(mine[1], theirs[1]):
+            if not same_arguments(own_call[1], other_call[1]):
                 return "other arguments"
         if self.same_but_for_space(other):
             return "other white space"

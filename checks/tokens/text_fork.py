@@ -55,19 +55,19 @@ def near_tie_in_text(
     tokens = judged.tokens or ()
     raw = joined_text(tokens)
     cursor = 0
-    for ours, theirs in _pieces(message_of_response(judged), other, raw):
-        start, ours, theirs = _spelled(raw, cursor, ours, theirs)
-        if ours != theirs:
-            return None if start < 0 else _fork(tokens, start, (ours, theirs), bound, texts)
-        cursor = max(cursor, start + len(ours))
+    for candidate, baseline in _pieces(message_of_response(judged), other, raw):
+        start, candidate, baseline = _spelled(raw, cursor, candidate, baseline)
+        if candidate != baseline:
+            return None if start < 0 else _fork(tokens, start, (candidate, baseline), bound, texts)
+        cursor = max(cursor, start + len(candidate))
     return None
 
 
-def _pieces(ours: Message, theirs: Message, raw: str) -> Iterator[tuple[str, str]]:
+def _pieces(candidate: Message, baseline: Message, raw: str) -> Iterator[tuple[str, str]]:
     """The texts of both side by side, in the order models write them."""
-    yield ours.reasoning, theirs.reasoning
-    yield ours.content, theirs.content
-    for left, right in zip_longest(ours.calls, theirs.calls):
+    yield candidate.reasoning, baseline.reasoning
+    yield candidate.content, baseline.content
+    for left, right in zip_longest(candidate.calls, baseline.calls):
         yield (left and left.name) or "", (right and right.name) or ""
         mine, other = (left and left.arguments) or "", (right and right.arguments) or ""
         if mine in raw:
@@ -97,12 +97,12 @@ def _leaves_of(value: object) -> Iterator[str]:
         yield value if isinstance(value, str) else json.dumps(value)
 
 
-def _spelled(raw: str, cursor: int, ours: str, theirs: str) -> tuple[int, str, str]:
-    """(where `ours` begins in `raw`, both texts as the raw text spells them); −1 if nowhere."""
-    start = raw.find(ours, cursor)
+def _spelled(raw: str, cursor: int, candidate: str, baseline: str) -> tuple[int, str, str]:
+    """(where `candidate` begins in `raw`, both texts as the raw text has them); −1 if not found."""
+    start = raw.find(candidate, cursor)
     if start >= 0:
-        return start, ours, theirs
-    left, right = (json.dumps(text, ensure_ascii=False)[1:-1] for text in (ours, theirs))
+        return start, candidate, baseline
+    left, right = (json.dumps(text, ensure_ascii=False)[1:-1] for text in (candidate, baseline))
     return raw.find(left, cursor), left, right
 
 
@@ -115,9 +115,9 @@ def _fork(
 ) -> TextFork | None:
     """The first of `pair` begins at character `start` of the tokens' text; the second stands in
     its place in the other answer."""
-    ours, theirs = pair
-    shorter = min(len(ours), len(theirs))
-    parted = next((i for i in range(shorter) if ours[i] != theirs[i]), shorter)
+    candidate, baseline = pair
+    shorter = min(len(candidate), len(baseline))
+    parted = next((i for i in range(shorter) if candidate[i] != baseline[i]), shorter)
     place = -start
     places: list[int] = []
     for text in texts_of(tokens):
@@ -128,7 +128,7 @@ def _fork(
     last = len(places) - 1
     for index in range(last, max(last - LOOK_BACK, -1), -1):
         begin = max(places[index], 0)
-        rest, shared = theirs[begin:], parted - begin
+        rest, shared = baseline[begin:], parted - begin
         for option in tokens[index].top:
             if option.id is None or option.id == tokens[index].id:
                 continue
@@ -139,7 +139,7 @@ def _fork(
             if text is None or PART in text:
                 taken = index == last
             else:
-                taken = _goes_on(rest, text, shared, opens=not ours)
+                taken = _goes_on(rest, text, shared, opens=not candidate)
             if taken:
                 return TextFork(index, seen.value)
     return None

@@ -137,7 +137,7 @@ def _unavailable(served: ServedParsers) -> str:
         return "vLLM, whose parsers are needed, is not importable"
     from checks.vllm.names import vllm_version
 
-    theirs, ours = served.version, vllm_version()
-    if theirs is not None and theirs.split("+")[0] != ours.split("+")[0]:
-        return f"the server runs vLLM {theirs}, and the parsers of {ours} are installed here"
+    serving, installed = served.version, vllm_version()
+    if serving is not None and serving.split("+")[0] != installed.split("+")[0]:
+        return f"the server runs vLLM {serving}, and the parsers of {installed} are installed here"
     return ""

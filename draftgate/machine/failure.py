@@ -55,14 +55,14 @@ def _place(error: BaseException) -> str:
     """``draftgate/run/pairs.py, line 33``: the innermost line of draftgate's own code."""
     root = Path(__file__).resolve().parents[2]
     rooms = ("draftgate", "traces", "replay", "checks", "reports")
-    ours = [
+    frames = [
         frame
         for frame in traceback.extract_tb(error.__traceback__)
         if frame.filename.startswith(tuple(f"{root / room}{os.sep}" for room in rooms))
     ]
-    if not ours:
+    if not frames:
         return "outside its own code"
-    return f"{Path(ours[-1].filename).relative_to(root)}, line {ours[-1].lineno}"
+    return f"{Path(frames[-1].filename).relative_to(root)}, line {frames[-1].lineno}"
 
 
 def _plain(text: str) -> str:

@@ -52,12 +52,12 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """A test for each recorded turn, and for each scenario of a case file."""
     for name in PARAMETRISED:
-        if name in metafunc.fixturenames and _is_ours(metafunc, name):
+        if name in metafunc.fixturenames and _is_draftgate_fixture(metafunc, name):
             found = _suite(metafunc.config).parameters(name, metafunc.definition)
             metafunc.parametrize(name, found, indirect=True)
 
 
-def _is_ours(metafunc: pytest.Metafunc, name: str) -> bool:
+def _is_draftgate_fixture(metafunc: pytest.Metafunc, name: str) -> bool:
     """Not where the suite has a fixture of that name, or gives the values itself."""
     for marker in metafunc.definition.iter_markers("parametrize"):
         given = marker.args[0] if marker.args else marker.kwargs.get("argnames", "")
@@ -73,8 +73,8 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
     undecided = call.excinfo is not None and call.excinfo.typename == "Inconclusive"
-    ours = item.get_closest_marker(MARKER) is not None and SUITE in item.config.stash
-    if not (ours or undecided):
+    marked = item.get_closest_marker(MARKER) is not None and SUITE in item.config.stash
+    if not (marked or undecided):
         return report
     from draftgate.pytest_plugin.reporting import finish
 
@@ -141,8 +141,8 @@ def draftgate_run(
 
 
 def _suite(config: pytest.Config) -> "Suite":
-    """Made for the first test that needs it. Where another package stands in for one of ours,
-    nothing else of draftgate's is imported, and that is what is said."""
+    """Made for the first test that needs it. Where another package takes the place of a part of
+    draftgate, nothing else of draftgate is imported, and the message says that."""
     if SUITE not in config.stash:
         from draftgate.machine.shadowing import FIX, shadows
 

@@ -99,8 +99,8 @@ def is_strict(config: pytest.Config) -> bool:
 
 
 def refuse_unknown_keys(config: pytest.Config) -> None:
-    """Raise UsageError for a key of the ini file that begins as ours do and is none: pytest itself
-    only warns, and the tests it was meant for would be skipped."""
+    """Raise UsageError for a key of the ini file that begins as draftgate's do and is none of them:
+    pytest itself only warns, and the tests it was meant for would be skipped."""
     known = [STRICT, *(option.key for option in OPTIONS)]
     text = config.inipath.read_text(encoding="utf-8") if config.inipath else ""
     said = (one.partition("=")[0] for one in config.getoption("override_ini") or ())

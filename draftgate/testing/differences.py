@@ -33,15 +33,15 @@ BEFORE, AFTER = 6, 6
 
 def differences(pair: Pair, findings: Sequence[Finding], mask: Mask) -> Iterator[str]:
     """Lines to print below the findings: the texts, the calls and the tokens that differ."""
-    ours, theirs = pair.candidate.message, pair.baseline.message
+    candidate, baseline = pair.candidate.message, pair.baseline.message
     families = {CODES[finding.code].family for finding in findings}
-    if ours is not None and theirs is not None:
+    if candidate is not None and baseline is not None:
         if CONTENT in families:
-            yield from text_difference(theirs.content, ours.content, "content", mask)
-            yield from text_difference(theirs.reasoning, ours.reasoning, "reasoning", mask)
+            yield from text_difference(baseline.content, candidate.content, "content", mask)
+            yield from text_difference(baseline.reasoning, candidate.reasoning, "reasoning", mask)
         if TOOL_CALLS in families:
-            indented = all(map(_is_json, (*theirs.calls, *ours.calls)))
-            before, after = (_listed_calls(side.calls, indented) for side in (theirs, ours))
+            indented = all(map(_is_json, (*baseline.calls, *candidate.calls)))
+            before, after = (_listed_calls(side.calls, indented) for side in (baseline, candidate))
             yield from text_difference(before, after, "calls", mask)
     if TOKENS in families:
         yield from token_window(pair, mask)

@@ -21,8 +21,8 @@ def assert_equivalent(both: BothPaths, *, hard_bound: float | None = None) -> No
     (`draftgate_run`), which lets the baseline score it.
 
     Raises AssertionError with both sides; `Inconclusive` where both paths refuse the turn, where
-    sampled tokens differ (only a run judges their law), and where nothing shows whether rounding
-    explains a difference.
+    sampled tokens differ (only a run judges their distribution), and where nothing shows whether
+    rounding explains a difference.
     """
     __tracebackhide__ = True
     from checks.exact.judge import judge_pair
@@ -42,21 +42,21 @@ def _undecided(pair: "Pair") -> str | None:
     from checks.calls.calls import same_call
     from checks.tokens.fork import first_fork
 
-    ours, theirs = pair.candidate, pair.baseline
-    if not ours.served:
-        return f"both paths refuse the turn ({theirs.status} and {ours.status})"
+    candidate, baseline = pair.candidate, pair.baseline
+    if not candidate.served:
+        return f"both paths refuse the turn ({baseline.status} and {candidate.status})"
     if pair.both_have_tokens:
         fork = first_fork(pair)
         if fork is None or fork.kind == "near_tie":
             return None
         return f"token {fork.index} differs, and {_REASONS[fork.kind]}"
-    if ours.message is None or theirs.message is None:
+    if candidate.message is None or baseline.message is None:
         return "the message of one path is unknown"
-    same_text = (ours.message.content.rstrip(), ours.message.reasoning.rstrip()) == (
-        theirs.message.content.rstrip(),
-        theirs.message.reasoning.rstrip(),
+    same_text = (candidate.message.content.rstrip(), candidate.message.reasoning.rstrip()) == (
+        baseline.message.content.rstrip(),
+        baseline.message.reasoning.rstrip(),
     )
-    calls = ours.message.calls, theirs.message.calls
+    calls = candidate.message.calls, baseline.message.calls
     same_calls = len(calls[0]) == len(calls[1]) and all(map(same_call, *calls))
     if same_text and same_calls:
         return None
@@ -64,7 +64,7 @@ def _undecided(pair: "Pair") -> str | None:
 
 
 _REASONS = {
-    "sampled": "the request is sampled: only a run judges the law of its tokens",
+    "sampled": "the request is sampled: only a run judges the distribution of its tokens",
     "unscored": "the baseline's scores do not tell by how much",
     "prefix": "one answer ends where the other goes on",
     "hard": "tokens are missing from the stream",

@@ -133,7 +133,7 @@ TURNS = Table(
 ARMS = Table(
     "arms",
     "One row per arm: of those both paths replayed, and those with other prompts, which only the "
-    "candidate did. Repeats and re-runs are part of theirs.",
+    "candidate did. Repeats and re-runs belong to the arm they repeat.",
     ("run", "arm"),
     (
         RUN,

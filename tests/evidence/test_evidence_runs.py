@@ -153,7 +153,7 @@ def test_the_gate_is_told_the_drafter_that_the_candidate_runs(name: str) -> None
     assert read_config(Path("gate.toml"), told).candidate.speculative_config == drafter
 
 
-def test_every_sampled_chat_asks_for_the_same_law(tmp_path: Path) -> None:
+def test_every_sampled_chat_asks_for_the_same_distribution(tmp_path: Path) -> None:
     file = sampled_noise.write_sampled(tmp_path / "sampled.jsonl")
     sessions = [s for source in import_files([str(file)]) for s in source.sessions]
     assert len(sessions) == 24

@@ -50,10 +50,10 @@ def test_a_packed_pool_is_judged_as_the_turns_it_was_made_of() -> None:
         assert (new.divergence, new.repeat_divergence) == (old.divergence, old.repeat_divergence)
         assert (new.tokens, new.unscored) == (old.tokens, old.unscored)
         pairs = zip((*new.candidate, *new.noise), (*old.candidate, *old.noise), strict=True)
-        for ours, theirs in pairs:
-            assert (ours.shape, ours.start) == (theirs.shape, theirs.start)
-            np.testing.assert_allclose(ours.values, theirs.values, atol=1e-6)
-            assert (ours.bounded == theirs.bounded).all()
+        for unpacked, packed in pairs:
+            assert (unpacked.shape, unpacked.start) == (packed.shape, packed.start)
+            np.testing.assert_allclose(unpacked.values, packed.values, atol=1e-6)
+            assert (unpacked.bounded == packed.bounded).all()
     policy = Policy(rate_margin=3e-4)
     rates = [judge_measured(*run, policy, 0).rate for run in ((turns, measured), (stubs, again))]
     assert rates[0] == rates[1]

@@ -32,7 +32,7 @@ class TurnSizer:
     def sizes(self, session: Session) -> Iterator[tuple[Turn, int, int]]:
         """Every turn with the tokens of its prompt (tools included) and of its recorded output.
 
-        Most turns keep all of (prompt + output) of the turn they follow, so its size is theirs too.
+        Most turns keep all of (prompt + output) of the turn they follow, so the size is the same.
         """
         self._messages.clear()
         tools = {

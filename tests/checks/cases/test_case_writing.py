@@ -209,12 +209,12 @@ def test_an_invalid_schema_does_not_make_the_case_unreadable() -> None:
 
 def test_a_second_name_of_both_streams_is_left_out_of_a_case() -> None:
     """Such a flaw is the server's, and a case holds the candidate's stream alone."""
-    ours = streamed(finish="tool_calls")
-    ours["chunks"][1:1] = [
+    candidate = streamed(finish="tool_calls")
+    candidate["chunks"][1:1] = [
         chunk({"tool_calls": [{"index": 0, **call()}]}),
         chunk({"tool_calls": [{"index": 0, "function": {"name": "list_todos"}}]}),
     ]
-    alone = pair_of(request=request(), candidate=ours)
+    alone = pair_of(request=request(), candidate=candidate)
     assert [finding.code for finding, _ in written(alone)] == ["TOOL_HEADER_CHANGED"]
     both = replace(alone, baseline=alone.candidate)
     late = replace(both, candidate=replace(both.candidate, stream=_not_done(both)))

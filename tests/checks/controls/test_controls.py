@@ -233,9 +233,11 @@ def _sampled(length: int) -> list[SampledTurn]:
     for s in range(20):
         rng = np.random.default_rng(s)
         c = contexts(rng, length)
-        ours, theirs = draw(rng, c.probs), draw(rng, c.probs)
+        candidate, baseline = draw(rng, c.probs), draw(rng, c.probs)
         turns.append(
-            SampledTurn(f"s{s}", "t", {"temperature": 1.0}, listed(c, ours), listed(c, theirs))
+            SampledTurn(
+                f"s{s}", "t", {"temperature": 1.0}, listed(c, candidate), listed(c, baseline)
+            )
         )
     return turns
 

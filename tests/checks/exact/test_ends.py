@@ -50,14 +50,14 @@ def _with_calls(made: list[dict], calls: list[dict], finish: str) -> dict:
     ],
 )
 def test_an_end_inside_the_baselines_tokens(finish: str, expected: list[str]) -> None:
-    ours = token_stream(tokens(*WORDS[:2]), finish=finish)
-    assert codes(baseline=whole(), candidate=ours) == expected
+    candidate = token_stream(tokens(*WORDS[:2]), finish=finish)
+    assert codes(baseline=whole(), candidate=candidate) == expected
 
 
 def test_length_without_a_limit_does_not_end_inside_the_baseline() -> None:
-    ours = token_stream(tokens(*WORDS[:2]), finish="length")
+    candidate = token_stream(tokens(*WORDS[:2]), finish="length")
     asked = request(max_tokens=None)
-    assert codes(baseline=whole(), candidate=ours, request=asked) == ["FINISH_REASON_WRONG"]
+    assert codes(baseline=whole(), candidate=candidate, request=asked) == ["FINISH_REASON_WRONG"]
     full = token_stream(tokens(*WORDS[:2]), finish="length")
     limited = request(max_tokens=2)
     assert codes(baseline=whole(), candidate=full, request=limited) == []
@@ -66,21 +66,21 @@ def test_length_without_a_limit_does_not_end_inside_the_baseline() -> None:
 @pytest.mark.parametrize("finish", ["abort", "repetition", "abc"])
 def test_a_reason_of_both_paths_is_no_fault(finish: str) -> None:
     same = whole(finish_reason=finish)
-    ours = token_stream(tokens(*WORDS), content="Prune the row.", finish=finish)
-    assert codes(baseline=same, candidate=ours) == []
+    candidate = token_stream(tokens(*WORDS), content="Prune the row.", finish=finish)
+    assert codes(baseline=same, candidate=candidate) == []
     alone = whole(finish_reason="stop")
-    assert codes(baseline=alone, candidate=ours) == ["FINISH_REASON_WRONG"]
+    assert codes(baseline=alone, candidate=candidate) == ["FINISH_REASON_WRONG"]
 
 
 def test_an_unknown_reason_of_a_sampled_turn() -> None:
-    ours = token_stream(tokens("Cut", " it", "."), finish="abort")
+    candidate = token_stream(tokens("Cut", " it", "."), finish="abort")
     sampled = request(temperature=0.8)
-    assert codes(baseline=whole(), candidate=ours, request=sampled) == ["FINISH_REASON_WRONG"]
+    assert codes(baseline=whole(), candidate=candidate, request=sampled) == ["FINISH_REASON_WRONG"]
 
 
 def test_a_loss_that_the_text_tells_is_told_once() -> None:
-    theirs = {"message": message("Prune the row."), "finish_reason": "stop"}
-    assert codes(baseline=theirs, candidate=streamed("Prune", finish="abort")) == ["CONTENT_DIFF"]
+    baseline = {"message": message("Prune the row."), "finish_reason": "stop"}
+    assert codes(baseline=baseline, candidate=streamed("Prune", finish="abort")) == ["CONTENT_DIFF"]
 
 
 ONE, TWO = call(arguments='{"path": "a"}'), call(arguments='{"path": "b"}')
@@ -88,18 +88,18 @@ MARKUP = ("<tool_call>", "a", "</tool_call>", "<tool_call>", "b", "</tool_call>"
 
 
 def test_a_second_call_that_was_never_written() -> None:
-    theirs = {
+    baseline = {
         "message": message(None, None, [ONE, TWO]),
         "finish_reason": "tool_calls",
         "tokens": tokens(*MARKUP),
     }
-    ours = _with_calls(tokens(*MARKUP[:3]), [ONE], "tool_calls")
-    assert codes(baseline=theirs, candidate=ours) == ["PREMATURE_EOS"]
+    candidate = _with_calls(tokens(*MARKUP[:3]), [ONE], "tool_calls")
+    assert codes(baseline=baseline, candidate=candidate) == ["PREMATURE_EOS"]
     both = _with_calls(tokens(*MARKUP), [ONE, TWO], "tool_calls")
-    assert codes(baseline=theirs, candidate=both) == []
+    assert codes(baseline=baseline, candidate=both) == []
     without_eos = tokens(*MARKUP[:-1])
     same = _with_calls(without_eos, [ONE, TWO], "tool_calls")
-    assert codes(baseline=theirs, candidate=same) == []
+    assert codes(baseline=baseline, candidate=same) == []
 
 
 @pytest.mark.parametrize(
@@ -112,14 +112,14 @@ def test_a_second_call_that_was_never_written() -> None:
     ],
 )
 def test_half_a_call_at_the_end_of_a_prefix(finish: str, expected: list[str]) -> None:
-    theirs = {
+    baseline = {
         "message": message(None, None, [ONE]),
         "finish_reason": "tool_calls",
         "tokens": tokens(*MARKUP[:3]),
     }
     half = call(arguments='{"path": "')
-    ours = _with_calls(tokens(*MARKUP[:2]), [half], finish)
-    assert codes(baseline=theirs, candidate=ours) == expected
+    candidate = _with_calls(tokens(*MARKUP[:2]), [half], finish)
+    assert codes(baseline=baseline, candidate=candidate) == expected
 
 
 # Stops
@@ -153,9 +153,9 @@ def test_the_earliest_stop_string_wins(
 
 
 def test_a_stop_string_both_paths_show_is_the_servers() -> None:
-    theirs = {"message": message("a; b"), "finish_reason": "stop"}
+    baseline = {"message": message("a; b"), "finish_reason": "stop"}
     asked = request(stop=[";"])
-    assert codes(request=asked, baseline=theirs, candidate=streamed("a; b")) == []
+    assert codes(request=asked, baseline=baseline, candidate=streamed("a; b")) == []
 
 
 @pytest.mark.parametrize(
@@ -171,11 +171,11 @@ def test_a_stop_string_both_paths_show_is_the_servers() -> None:
 )
 def test_stop_token_ids(words: str, least: int, wrong: bool) -> None:
     asked = request(stop_token_ids=[token_id("STOP")], min_tokens=least or None)
-    ours = token_stream(tokens(*words.split()))
-    assert codes(request=asked, candidate=ours) == (["TOKENS_AFTER_STOP"] if wrong else [])
+    candidate = token_stream(tokens(*words.split()))
+    assert codes(request=asked, candidate=candidate) == (["TOKENS_AFTER_STOP"] if wrong else [])
     text = "".join(words.split())
-    theirs = {"message": message(text), "tokens": tokens(*words.split()), "finish_reason": "stop"}
-    assert codes(request=asked, candidate=ours, baseline=theirs) == []
+    baseline = {"message": message(text), "tokens": tokens(*words.split()), "finish_reason": "stop"}
+    assert codes(request=asked, candidate=candidate, baseline=baseline) == []
 
 
 def test_stop_token_ids_without_ids_are_not_judged() -> None:
@@ -197,9 +197,9 @@ def test_stop_token_ids_without_ids_are_not_judged() -> None:
 )
 def test_eos_without_raw_text(words: list[str], ignored: bool, wrong: bool) -> None:
     asked = request(ignore_eos=ignored or None)
-    ours = token_stream(tokens(*words), content="a")
-    theirs = {"message": message("a"), "finish_reason": "stop"}
-    assert codes(request=asked, candidate=ours, baseline=theirs) == (
+    candidate = token_stream(tokens(*words), content="a")
+    baseline = {"message": message("a"), "finish_reason": "stop"}
+    assert codes(request=asked, candidate=candidate, baseline=baseline) == (
         ["TOKENS_AFTER_STOP"] if wrong else []
     )
 
@@ -229,11 +229,11 @@ FORMAT = {"type": "json_object"}
 )
 def test_content_behind_a_whole_value(content: str, wrong: bool) -> None:
     asked = request(response_format=FORMAT, max_tokens=4)
-    ours = streamed(content, finish="length", ids=4)
+    candidate = streamed(content, finish="length", ids=4)
     expected = ["STRUCTURED_OUTPUT_INVALID"] if wrong else []
-    assert codes(request=asked, candidate=ours) == expected
+    assert codes(request=asked, candidate=candidate) == expected
     same = {"message": message(content), "finish_reason": "length"}
-    assert codes(request=asked, candidate=ours, baseline=same) == []
+    assert codes(request=asked, candidate=candidate, baseline=same) == []
 
 
 @pytest.mark.parametrize(
@@ -245,9 +245,9 @@ def test_content_behind_a_whole_value(content: str, wrong: bool) -> None:
     ],
 )
 def test_arguments_behind_a_whole_value(arguments: str, expected: list[str]) -> None:
-    theirs = {"message": message(None, None, [ONE]), "finish_reason": "tool_calls"}
-    ours = streamed(calls=[call(arguments=arguments)], finish="length", ids=4)
-    found = codes(request=request(max_tokens=4), candidate=ours, baseline=theirs)
+    baseline = {"message": message(None, None, [ONE]), "finish_reason": "tool_calls"}
+    candidate = streamed(calls=[call(arguments=arguments)], finish="length", ids=4)
+    found = codes(request=request(max_tokens=4), candidate=candidate, baseline=baseline)
     assert found == expected
 
 
@@ -256,7 +256,7 @@ def test_arguments_behind_a_whole_value(arguments: str, expected: list[str]) -> 
 
 @pytest.mark.parametrize("finish", ["tool_calls", "length"])
 @pytest.mark.parametrize(
-    ("ours", "expected"),
+    ("candidate", "expected"),
     [
         ('{"path": "a', []),
         ('{"path": "b', ["ARGS_DIFFER"]),
@@ -264,17 +264,17 @@ def test_arguments_behind_a_whole_value(arguments: str, expected: list[str]) -> 
         ('{"path": "a\n', []),  # white space at the seam: a warning
     ],
 )
-def test_broken_arguments_at_equal_tokens(finish: str, ours: str, expected: list[str]) -> None:
+def test_broken_arguments_at_equal_tokens(finish: str, candidate: str, expected: list[str]) -> None:
     made = tokens("<tool_call>", "x", EOS)
-    theirs = {
+    baseline = {
         "message": message(None, None, [call(arguments='{"path": "a')]),
         "finish_reason": finish,
         "tokens": made,
     }
-    stream = _with_calls(made, [call(arguments=ours)], finish)
-    judged = judge(request=request(max_tokens=3), baseline=theirs, candidate=stream)
+    stream = _with_calls(made, [call(arguments=candidate)], finish)
+    judged = judge(request=request(max_tokens=3), baseline=baseline, candidate=stream)
     assert judged.codes == expected
-    without = {key: value for key, value in theirs.items() if key != "tokens"}
+    without = {key: value for key, value in baseline.items() if key != "tokens"}
     plain = judge(request=request(max_tokens=3), baseline=without, candidate=stream)
     assert "ARGS_DIFFER" not in plain.codes
 

@@ -37,7 +37,7 @@ def part(index: int, arguments: str, **header: object) -> dict:
 
 
 @pytest.mark.parametrize(
-    ("ours", "expected"),
+    ("candidate", "expected"),
     [
         ('{"path": "a.py"}', []),
         ('{ "path":"\\u0061.py" }', []),
@@ -55,12 +55,12 @@ def part(index: int, arguments: str, **header: object) -> dict:
         ('{{"path": "a.py"}', ["ARGS_NOT_JSON"]),
     ],
 )
-def test_arguments(ours: str, expected: list[str]) -> None:
-    assert codes(baseline=called(A), candidate=stream(call(arguments=ours))) == expected
+def test_arguments(candidate: str, expected: list[str]) -> None:
+    assert codes(baseline=called(A), candidate=stream(call(arguments=candidate))) == expected
 
 
 @pytest.mark.parametrize(
-    ("ours", "theirs", "expected"),
+    ("candidate_value", "baseline_value", "expected"),
     [
         ("1", "1.0", []),
         ("1e2", "100", []),
@@ -75,9 +75,9 @@ def test_arguments(ours: str, expected: list[str]) -> None:
         ('"{\\"a\\": 1}{\\"a\\": 1}"', '"{\\"a\\": 1}{\\"a\\": 1}"', []),
     ],
 )
-def test_typed_comparison(ours: str, theirs: str, expected: list[str]) -> None:
-    base = called(call("list_todos", f'{{"v": {theirs}}}'))
-    candidate = stream(call("list_todos", f'{{"v": {ours}}}'))
+def test_typed_comparison(candidate_value: str, baseline_value: str, expected: list[str]) -> None:
+    base = called(call("list_todos", f'{{"v": {baseline_value}}}'))
+    candidate = stream(call("list_todos", f'{{"v": {candidate_value}}}'))
     assert codes(baseline=base, candidate=candidate) == expected
 
 
@@ -141,10 +141,10 @@ def test_schema_dialects(schema: dict, arguments: str, expected: list[str]) -> N
 
 
 def test_arguments_are_not_judged_where_tokens_differ() -> None:
-    theirs = called(A) | {"tokens": tokens("a", "b")}
-    ours = token_stream(tokens("a", "c"), finish="tool_calls")
-    ours["chunks"].insert(1, chunk({"tool_calls": [{"index": 0, **call(arguments="{")}]}))
-    found = codes(baseline=theirs, candidate=ours)
+    baseline = called(A) | {"tokens": tokens("a", "b")}
+    candidate = token_stream(tokens("a", "c"), finish="tool_calls")
+    candidate["chunks"].insert(1, chunk({"tool_calls": [{"index": 0, **call(arguments="{")}]}))
+    found = codes(baseline=baseline, candidate=candidate)
     assert found == ["GREEDY_DIVERGENCE"]
 
 
@@ -235,7 +235,7 @@ NAMED = {"type": "function", "function": {"name": "read_file"}}
 
 
 @pytest.mark.parametrize(
-    ("theirs", "ours", "choice", "expected"),
+    ("baseline", "candidate", "choice", "expected"),
     [
         ("tool_calls", "stop", "auto", ["FINISH_REASON_WRONG"]),
         ("tool_calls", "length", "auto", ["FINISH_REASON_WRONG"]),
@@ -248,12 +248,12 @@ NAMED = {"type": "function", "function": {"name": "read_file"}}
     ],
 )
 def test_finish_reason_of_calls(
-    theirs: str, ours: str, choice: object, expected: list[str]
+    baseline: str, candidate: str, choice: object, expected: list[str]
 ) -> None:
     found = codes(
         request=request(tool_choice=choice, max_tokens=3),
-        baseline=called(A, finish=theirs),
-        candidate=stream(A, finish=ours),
+        baseline=called(A, finish=baseline),
+        candidate=stream(A, finish=candidate),
     )
     assert found == expected
 
@@ -268,10 +268,10 @@ def test_another_output_may_end_for_another_reason() -> None:
 
 
 def test_equal_text_after_other_tokens_may_end_for_another_reason() -> None:
-    theirs = {
+    baseline = {
         "message": message("ok"),
         "finish_reason": "stop",
         "tokens": tokens("o", "k", "<|im_end|>"),
     }
-    ours = token_stream(tokens("o", "k"), finish="length")
-    assert codes(baseline=theirs, candidate=ours, request=request(max_tokens=2)) == []
+    candidate = token_stream(tokens("o", "k"), finish="length")
+    assert codes(baseline=baseline, candidate=candidate, request=request(max_tokens=2)) == []

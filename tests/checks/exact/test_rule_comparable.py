@@ -22,7 +22,7 @@ def base(content: str | None = "ok", **more: object) -> dict:
 
 
 @pytest.mark.parametrize(
-    ("ours", "theirs", "expected"),
+    ("candidate", "baseline", "expected"),
     [
         ("ok", "ok\n\n", []),
         ("ok  \n", "ok", []),
@@ -32,21 +32,21 @@ def base(content: str | None = "ok", **more: object) -> dict:
         ("ok. more", "ok.", ["CONTENT_DIFF"]),
     ],
 )
-def test_content(ours: str, theirs: str | None, expected: list[str]) -> None:
-    assert codes(baseline=base(theirs), candidate=streamed(ours)) == expected
+def test_content(candidate: str, baseline: str | None, expected: list[str]) -> None:
+    assert codes(baseline=base(baseline), candidate=streamed(candidate)) == expected
 
 
 def test_text_that_moved_between_channels_is_two_differences() -> None:
-    theirs = {"message": message("b", "a"), "finish_reason": "stop"}
-    assert codes(baseline=theirs, candidate=streamed("ab")) == ["CONTENT_DIFF", "REASONING_DIFF"]
+    baseline = {"message": message("b", "a"), "finish_reason": "stop"}
+    assert codes(baseline=baseline, candidate=streamed("ab")) == ["CONTENT_DIFF", "REASONING_DIFF"]
 
 
 def test_both_names_of_reasoning_are_read() -> None:
-    ours = streamed("b")
-    ours["chunks"][1]["choices"][0]["delta"]["reasoning_content"] = "a"
+    candidate = streamed("b")
+    candidate["chunks"][1]["choices"][0]["delta"]["reasoning_content"] = "a"
     for name in ("reasoning", "reasoning_content"):
-        theirs = {"message": {"content": "b", name: "a"}, "finish_reason": "stop"}
-        assert codes(baseline=theirs, candidate=ours) == []
+        baseline = {"message": {"content": "b", name: "a"}, "finish_reason": "stop"}
+        assert codes(baseline=baseline, candidate=candidate) == []
 
 
 def test_without_a_baseline_message_nothing_is_compared() -> None:
@@ -65,44 +65,44 @@ OTHER = [token("if"), token("x", -0.70, **{"not": -0.71}), token("b"), token(EOS
 
 
 def test_a_near_tie_fork_silences_every_text_code() -> None:
-    theirs = {
+    baseline = {
         "message": message("plan", "think", [call(), call(arguments='{"path": "b.py"}')]),
         "finish_reason": "tool_calls",
         "tokens": NEAR,
     }
-    ours = token_stream(OTHER, finish="stop")
-    judgement = judge(request=request(), baseline=theirs, candidate=ours)
+    candidate = token_stream(OTHER, finish="stop")
+    judgement = judge(request=request(), baseline=baseline, candidate=candidate)
     assert judgement.codes == []
     assert [f.code for f in judgement.findings] == ["NEAR_TIE_FORK"]
 
 
 def test_a_hard_fork_speaks_for_itself() -> None:
-    theirs = base("ifnot", tokens=[token("if"), token("not", -0.01, x=-5.0), token(EOS)])
-    ours = token_stream([token("if"), token("x"), token(EOS)])
-    assert codes(baseline=theirs, candidate=ours) == ["GREEDY_DIVERGENCE"]
+    baseline = base("ifnot", tokens=[token("if"), token("not", -0.01, x=-5.0), token(EOS)])
+    candidate = token_stream([token("if"), token("x"), token(EOS)])
+    assert codes(baseline=baseline, candidate=candidate) == ["GREEDY_DIVERGENCE"]
 
 
 def test_a_prefix_counts_as_tokens_that_differ() -> None:
-    theirs = base("abc", tokens=tokens("a", "b", "c"), finish_reason="length")
-    ours = token_stream(tokens("a", "b"), finish="length")
-    assert codes(baseline=theirs, candidate=ours, request=request(max_tokens=2)) == []
+    baseline = base("abc", tokens=tokens("a", "b", "c"), finish_reason="length")
+    candidate = token_stream(tokens("a", "b"), finish="length")
+    assert codes(baseline=baseline, candidate=candidate, request=request(max_tokens=2)) == []
 
 
 def test_equal_tokens_with_other_text_is_a_lost_text() -> None:
-    theirs = base("abc", tokens=tokens("a", "b", "c", EOS))
-    ours = token_stream(tokens("a", "b", "c", EOS), content="ab")
-    assert codes(baseline=theirs, candidate=ours) == ["CONTENT_DIFF"]
+    baseline = base("abc", tokens=tokens("a", "b", "c", EOS))
+    candidate = token_stream(tokens("a", "b", "c", EOS), content="ab")
+    assert codes(baseline=baseline, candidate=candidate) == ["CONTENT_DIFF"]
 
 
 def test_tokens_on_one_side_only_leave_the_text_comparable() -> None:
-    ours = token_stream(tokens("a", "b", EOS))
-    assert codes(baseline=base("other"), candidate=ours) == ["CONTENT_DIFF"]
+    candidate = token_stream(tokens("a", "b", EOS))
+    assert codes(baseline=base("other"), candidate=candidate) == ["CONTENT_DIFF"]
 
 
 def test_sampled_tokens_may_differ() -> None:
-    theirs = base("ab", tokens=tokens("a", "b"))
-    ours = token_stream(tokens("a", "c"))
-    assert codes(baseline=theirs, candidate=ours, request=request(temperature=0.7)) == []
+    baseline = base("ab", tokens=tokens("a", "b"))
+    candidate = token_stream(tokens("a", "c"))
+    assert codes(baseline=baseline, candidate=candidate, request=request(temperature=0.7)) == []
 
 
 SCHEMA = {"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}
@@ -110,7 +110,7 @@ JSON = {"type": "json_schema", "json_schema": {"name": "r", "schema": SCHEMA}}
 
 
 @pytest.mark.parametrize(
-    ("ours", "expected"),
+    ("candidate", "expected"),
     [
         ('{"ok": true}', []),
         ('{\n "ok" : true }', []),
@@ -122,7 +122,7 @@ JSON = {"type": "json_schema", "json_schema": {"name": "r", "schema": SCHEMA}}
         ('{"ok": NaN}', ["STRUCTURED_OUTPUT_INVALID"]),
     ],
 )
-def test_json_content(ours: str, expected: list[str]) -> None:
+def test_json_content(candidate: str, expected: list[str]) -> None:
     for asked in (
         {"response_format": JSON},
         {"structured_outputs": {"json": SCHEMA}},
@@ -130,7 +130,7 @@ def test_json_content(ours: str, expected: list[str]) -> None:
         found = codes(
             request=request(tools=None, tool_choice=None, **asked),
             baseline=base('{"ok": true}'),
-            candidate=streamed(ours),
+            candidate=streamed(candidate),
         )
         assert found == expected
 
@@ -151,24 +151,24 @@ def test_invalid_output_that_the_baseline_shows_too() -> None:
     assert found == []
 
 
-@pytest.mark.parametrize("theirs", ['{"ok": true}', '{"ok": tr'])
-def test_formatted_content_cut_by_length_is_not_judged(theirs: str) -> None:
+@pytest.mark.parametrize("baseline", ['{"ok": true}', '{"ok": tr'])
+def test_formatted_content_cut_by_length_is_not_judged(baseline: str) -> None:
     found = codes(
         request=request(response_format=JSON, max_tokens=3),
-        baseline=base(theirs, finish_reason="length"),
+        baseline=base(baseline, finish_reason="length"),
         candidate=streamed('{"ok" : tr', finish="length", ids=3),
     )
     assert found == []
 
 
 def test_calls_under_a_format_are_not_content() -> None:
-    theirs = {"message": message(None, None, [call()]), "finish_reason": "tool_calls"}
-    ours = streamed(calls=[call()], finish="tool_calls")
-    assert codes(request=request(response_format=JSON), baseline=theirs, candidate=ours) == []
+    baseline = {"message": message(None, None, [call()]), "finish_reason": "tool_calls"}
+    candidate = streamed(calls=[call()], finish="tool_calls")
+    assert codes(request=request(response_format=JSON), baseline=baseline, candidate=candidate) == []
 
 
 @pytest.mark.parametrize(
-    ("rule", "ours", "expected"),
+    ("rule", "candidate", "expected"),
     [
         ({"regex": r"\d+"}, "12", []),
         ({"regex": r"\d+"}, "12a", ["STRUCTURED_OUTPUT_INVALID"]),
@@ -180,9 +180,9 @@ def test_calls_under_a_format_are_not_content() -> None:
         ({"json_object": True}, "12x", ["STRUCTURED_OUTPUT_INVALID"]),
     ],
 )
-def test_other_formats(rule: dict, ours: str, expected: list[str]) -> None:
+def test_other_formats(rule: dict, candidate: str, expected: list[str]) -> None:
     found = codes(
-        request=request(structured_outputs=rule), baseline=base("12"), candidate=streamed(ours)
+        request=request(structured_outputs=rule), baseline=base("12"), candidate=streamed(candidate)
     )
     assert found == expected
 

@@ -84,8 +84,8 @@ def test_trailing_markup_is_no_white_space() -> None:
 def test_without_a_baseline_markup_is_a_leak_unless_the_baselines_tokens_spell_it() -> None:
     assert codes(candidate=streamed("x</tool_call>")) == ["MARKER_LEAK_CONTENT"]
     spelled = tokens("x", "</tool_call>")
-    ours = token_stream(spelled)
-    judgement = judge(request=request(), baseline={"tokens": spelled}, candidate=ours)
+    candidate = token_stream(spelled)
+    judgement = judge(request=request(), baseline={"tokens": spelled}, candidate=candidate)
     assert judgement.codes == []
     assert "MARKER_LEAK_CONTENT" in {item.code for item in judgement.not_judged}
 
@@ -93,13 +93,13 @@ def test_without_a_baseline_markup_is_a_leak_unless_the_baselines_tokens_spell_i
 def test_markup_before_a_near_tie_is_a_leak_all_the_same() -> None:
     from tests.support.case_builder import token
 
-    theirs = {
+    baseline = {
         "message": message("now a"),
         "finish_reason": "stop",
         "tokens": [token("<tool_call>"), token("now"), token(" a", -0.7, **{" b": -0.71})],
     }
-    ours = token_stream([token("<tool_call>"), token("now"), token(" b", -0.7)])
-    assert codes(baseline=theirs, candidate=ours) == ["MARKER_LEAK_CONTENT"]
+    candidate = token_stream([token("<tool_call>"), token("now"), token(" b", -0.7)])
+    assert codes(baseline=baseline, candidate=candidate) == ["MARKER_LEAK_CONTENT"]
 
 
 STOP = {"stop": ["END"]}
@@ -170,14 +170,14 @@ def test_an_eos_string_that_is_text() -> None:
 
 def test_no_markup_in_an_empty_delta() -> None:
     base = {"message": message("ok"), "finish_reason": "stop"}
-    ours = streamed("ok")
-    ours["chunks"].insert(1, chunk({"content": None}))
-    ours["chunks"].insert(1, chunk({}))
-    assert codes(baseline=base, candidate=ours) == []
+    candidate = streamed("ok")
+    candidate["chunks"].insert(1, chunk({"content": None}))
+    candidate["chunks"].insert(1, chunk({}))
+    assert codes(baseline=base, candidate=candidate) == []
 
 
 def test_an_eos_string_both_paths_go_on_after() -> None:
     sent = tokens("one", EOS, "two")
-    ours = token_stream(sent, raw_text=f"one{EOS}two")
-    assert codes(baseline={"tokens": sent}, candidate=ours) == []
-    assert codes(baseline={"tokens": sent[:2]}, candidate=ours) == ["TOKENS_AFTER_STOP"]
+    candidate = token_stream(sent, raw_text=f"one{EOS}two")
+    assert codes(baseline={"tokens": sent}, candidate=candidate) == []
+    assert codes(baseline={"tokens": sent[:2]}, candidate=candidate) == ["TOKENS_AFTER_STOP"]

@@ -39,7 +39,7 @@ WHOLE = {"message": message("Edit done. Tests pass.", "plan"), "finish_reason": 
 
 
 @pytest.mark.parametrize(
-    ("ours", "expected"),
+    ("candidate", "expected"),
     [
         (stopped("Edit done.", reasoning="plan"), ["CONTENT_DIFF", "PREMATURE_EOS"]),
         (stopped("", reasoning="pl"), ["CONTENT_DIFF", "PREMATURE_EOS", "REASONING_DIFF"]),
@@ -69,41 +69,44 @@ WHOLE = {"message": message("Edit done. Tests pass.", "plan"), "finish_reason": 
         ),
     ],
 )
-def test_premature_end_of_text(ours: dict, expected: list[str]) -> None:
-    assert codes(baseline=WHOLE, candidate=ours) == expected
+def test_premature_end_of_text(candidate: dict, expected: list[str]) -> None:
+    assert codes(baseline=WHOLE, candidate=candidate) == expected
 
 
 def test_premature_end_before_a_call() -> None:
-    theirs = {"message": message("Now.", None, [call()]), "finish_reason": "tool_calls"}
-    assert codes(baseline=theirs, candidate=stopped("Now.")) == ["PREMATURE_EOS", "TOOL_CALL_LOST"]
+    baseline = {"message": message("Now.", None, [call()]), "finish_reason": "tool_calls"}
+    assert codes(baseline=baseline, candidate=stopped("Now.")) == [
+        "PREMATURE_EOS",
+        "TOOL_CALL_LOST",
+    ]
     raw = (
         f'Now.<tool_call>{{"name": "read_file", "arguments": {{"path": "a.py"}}}}</tool_call>{EOS}'
     )
     carried = stopped("Now.", raw_text=raw)
-    assert codes(baseline=theirs, candidate=carried) == ["TOOL_CALL_LOST"]
+    assert codes(baseline=baseline, candidate=carried) == ["TOOL_CALL_LOST"]
 
 
 def test_a_near_tie_may_end_an_output_early() -> None:
-    theirs = WHOLE | {"tokens": [token("Edit"), token(" more", -0.7, **{EOS: -0.71}), token(EOS)]}
-    ours = token_stream([token("Edit"), token(EOS, -0.7)], content="Edit done.")
-    assert codes(baseline=theirs, candidate=ours) == []
+    baseline = WHOLE | {"tokens": [token("Edit"), token(" more", -0.7, **{EOS: -0.71}), token(EOS)]}
+    candidate = token_stream([token("Edit"), token(EOS, -0.7)], content="Edit done.")
+    assert codes(baseline=baseline, candidate=candidate) == []
 
 
 def test_a_hard_fork_to_eos_is_a_premature_end() -> None:
-    theirs = {
+    baseline = {
         "message": message("Edit more"),
         "finish_reason": "stop",
         "tokens": [token("Edit"), token(" more", -0.02, **{EOS: -9.0}), token(EOS)],
     }
-    ours = token_stream([token("Edit"), token(EOS, -0.03)])
-    assert codes(baseline=theirs, candidate=ours) == ["GREEDY_DIVERGENCE", "PREMATURE_EOS"]
+    candidate = token_stream([token("Edit"), token(EOS, -0.03)])
+    assert codes(baseline=baseline, candidate=candidate) == ["GREEDY_DIVERGENCE", "PREMATURE_EOS"]
 
 
 # h: tokens lost or sent twice
 
 
 @pytest.mark.parametrize(
-    ("ours", "completion", "expected"),
+    ("pieces", "completion", "expected"),
     [
         (("a", "b", "e", "f"), 6, ["DROPPED_TOKEN", "TOKEN_IDS_GAP"]),
         (("a", "b", "c", "d"), 6, ["DROPPED_TOKEN", "TOKEN_IDS_GAP"]),  # the tail
@@ -114,14 +117,14 @@ def test_a_hard_fork_to_eos_is_a_premature_end() -> None:
         (("a", "b", "c", "d", "e", "f"), 6, []),
     ],
 )
-def test_dropped(ours: tuple[str, ...], completion: int, expected: list[str]) -> None:
-    candidate = token_stream(spread(*ours), completion=completion)
-    theirs = {"tokens": spread("a", "b", "c", "d", "e", "f")}
-    assert codes(baseline=theirs, candidate=candidate) == expected
+def test_dropped(pieces: tuple[str, ...], completion: int, expected: list[str]) -> None:
+    candidate = token_stream(spread(*pieces), completion=completion)
+    baseline = {"tokens": spread("a", "b", "c", "d", "e", "f")}
+    assert codes(baseline=baseline, candidate=candidate) == expected
 
 
 @pytest.mark.parametrize(
-    ("ours", "steps", "expected"),
+    ("pieces", "steps", "expected"),
     [
         ("a b b c d", [2, 3], ["DUPLICATED_TOKEN", "GREEDY_DIVERGENCE"]),
         ("a b a b c d", [2, 4], ["DUPLICATED_TOKEN", "GREEDY_DIVERGENCE"]),
@@ -130,27 +133,30 @@ def test_dropped(ours: tuple[str, ...], completion: int, expected: list[str]) ->
         ("a b c d", [2, 2], []),
     ],
 )
-def test_duplicated(ours: str, steps: list[int], expected: list[str]) -> None:
-    candidate = token_stream(spread(*ours.split()), steps=steps)
+def test_duplicated(pieces: str, steps: list[int], expected: list[str]) -> None:
+    candidate = token_stream(spread(*pieces.split()), steps=steps)
     assert codes(baseline={"tokens": spread(*"abcd")}, candidate=candidate) == expected
 
 
 def test_a_repeat_that_begins_as_the_baseline_goes_on() -> None:
-    theirs = {"tokens": spread("a", "b", "a", "c", "d")}
+    baseline = {"tokens": spread("a", "b", "a", "c", "d")}
     candidate = token_stream(spread("a", "b", "a", "b", "c"), steps=[2, 3])
-    assert codes(baseline=theirs, candidate=candidate) == ["DUPLICATED_TOKEN", "GREEDY_DIVERGENCE"]
+    assert codes(baseline=baseline, candidate=candidate) == [
+        "DUPLICATED_TOKEN",
+        "GREEDY_DIVERGENCE",
+    ]
 
 
 def test_a_repeat_the_baseline_shows_is_none() -> None:
-    theirs = {"tokens": spread("a", "b", "b", "c")}
+    baseline = {"tokens": spread("a", "b", "b", "c")}
     candidate = token_stream(spread("a", "b", "b", "c"), steps=[2, 2])
-    assert codes(baseline=theirs, candidate=candidate) == []
+    assert codes(baseline=baseline, candidate=candidate) == []
 
 
 def test_a_near_tie_that_looks_like_a_repeat() -> None:
-    theirs = {"tokens": [token("a"), token("b", -0.02), token("c", -0.69, b=-0.70)]}
+    baseline = {"tokens": [token("a"), token("b", -0.02), token("c", -0.69, b=-0.70)]}
     candidate = token_stream([token("a"), token("b", -0.02), token("b", -0.69)], steps=[2, 1])
-    assert codes(baseline=theirs, candidate=candidate) == []
+    assert codes(baseline=baseline, candidate=candidate) == []
 
 
 def test_chunk_edges_serve_where_steps_are_unknown() -> None:
@@ -164,7 +170,7 @@ def test_chunk_edges_serve_where_steps_are_unknown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("theirs", "expected", "seen"),
+    ("baseline", "expected", "seen"),
     [
         (token("b", -0.1, x=-1.09), [], ["NEAR_TIE_FORK"]),
         (token("b", -0.1, x=-1.1), [], ["NEAR_TIE_FORK"]),  # exactly one nat
@@ -176,10 +182,10 @@ def test_chunk_edges_serve_where_steps_are_unknown() -> None:
         ({"id": token_id("b"), "text": "b"}, [], []),
     ],
 )
-def test_regret(theirs: dict, expected: list[str], seen: list[str]) -> None:
+def test_regret(baseline: dict, expected: list[str], seen: list[str]) -> None:
     judgement = judge(
         request=request(),
-        baseline={"tokens": [token("a", -0.3), theirs]},
+        baseline={"tokens": [token("a", -0.3), baseline]},
         candidate=token_stream([token("a", -0.3), token("x", -0.1)]),
     )
     assert judgement.codes == expected
@@ -187,10 +193,10 @@ def test_regret(theirs: dict, expected: list[str], seen: list[str]) -> None:
 
 
 def test_a_missing_token_is_bounded_by_what_is_left() -> None:
-    theirs = [token("a", -0.3), token("b", -0.7, c=-0.71)]
+    baseline = [token("a", -0.3), token("b", -0.7, c=-0.71)]
     judgement = judge(
         request=request(),
-        baseline={"tokens": theirs},
+        baseline={"tokens": baseline},
         candidate=token_stream([token("a", -0.3), token("x", -0.1)]),
     )
     rest = 1 - math.exp(-0.7) - math.exp(-0.71)
@@ -199,16 +205,17 @@ def test_a_missing_token_is_bounded_by_what_is_left() -> None:
 
 
 def test_only_the_first_fork_counts() -> None:
-    theirs = [token("a", -0.7, x=-0.71), token("b"), token("c")]
-    ours = token_stream([token("x", -0.7), token("q"), token("r")])
-    assert codes(baseline={"tokens": theirs}, candidate=ours) == []
+    baseline = [token("a", -0.7, x=-0.71), token("b"), token("c")]
+    candidate = token_stream([token("x", -0.7), token("q"), token("r")])
+    assert codes(baseline={"tokens": baseline}, candidate=candidate) == []
 
 
 @pytest.mark.parametrize("more", [{"temperature": 0.8}, {"temperature": None}])
 def test_what_is_not_greedy_does_not_diverge(more: dict) -> None:
-    ours = token_stream(spread("a", "x"))
+    candidate = token_stream(spread("a", "x"))
     assert (
-        codes(baseline={"tokens": spread("a", "b")}, candidate=ours, request=request(**more)) == []
+        codes(baseline={"tokens": spread("a", "b")}, candidate=candidate, request=request(**more))
+        == []
     )
 
 
@@ -247,20 +254,20 @@ def test_a_list_of_one_shows_no_argmax() -> None:
 
 
 def test_a_baseline_that_is_no_argmax_either() -> None:
-    ours = argmax(1.0)
-    assert codes(baseline={"tokens": ours["tokens"]}, candidate=ours) == []
+    candidate = argmax(1.0)
+    assert codes(baseline={"tokens": candidate["tokens"]}, candidate=candidate) == []
 
 
 # j: banned tokens
 
 
 def test_banned_ids() -> None:
-    ours = token_stream(spread("a", "b"))
+    candidate = token_stream(spread("a", "b"))
     for bias, expected in ((-100, ["LOGIT_BIAS_IGNORED"]), (-99, []), (100, [])):
         asked = request(logit_bias={str(token_id("b")): bias})
-        assert codes(candidate=ours, request=asked) == expected
+        assert codes(candidate=candidate, request=asked) == expected
     asked = request(logit_bias={str(token_id("b")): -100})
-    assert codes(baseline={"tokens": spread("a", "b")}, candidate=ours, request=asked) == []
+    assert codes(baseline={"tokens": spread("a", "b")}, candidate=candidate, request=asked) == []
 
 
 @pytest.mark.parametrize(
@@ -300,8 +307,8 @@ def test_bad_words_where_only_the_text_is_known(
     calls = [call("list_todos", json.dumps({"a": text}))] if channel == "arguments" else None
     channels = {channel: text} if calls is None else {}
     finish = "tool_calls" if calls else "stop"
-    ours = streamed(calls=calls, finish=finish, **channels)
-    assert codes(candidate=ours, request=request(bad_words=[word])) == expected
+    candidate = streamed(calls=calls, finish=finish, **channels)
+    assert codes(candidate=candidate, request=request(bad_words=[word])) == expected
 
 
 @pytest.mark.parametrize(
@@ -314,8 +321,8 @@ def test_bad_words_where_only_the_text_is_known(
     ],
 )
 def test_min_tokens(floor: int, finish: str, expected: list[str]) -> None:
-    ours = streamed("abc", ids=3, finish=finish)
-    assert codes(candidate=ours, request=request(min_tokens=floor)) == expected
+    candidate = streamed("abc", ids=3, finish=finish)
+    assert codes(candidate=candidate, request=request(min_tokens=floor)) == expected
 
 
 @pytest.mark.parametrize(
@@ -334,8 +341,8 @@ def test_min_tokens(floor: int, finish: str, expected: list[str]) -> None:
 def test_max_tokens(
     finish: str, ids: int, completion: int, limit: dict, expected: list[str]
 ) -> None:
-    ours = streamed("x", finish=finish, ids=ids, completion=completion)
-    assert codes(candidate=ours, request=request(**limit)) == expected
+    candidate = streamed("x", finish=finish, ids=ids, completion=completion)
+    assert codes(candidate=candidate, request=request(**limit)) == expected
 
 
 # m: repetition, leak, cache
@@ -356,25 +363,25 @@ def test_max_tokens(
 )
 def test_cycles(period: int, times: int, expected: list[str]) -> None:
     looped = [f"w{i}" for i in range(period)] * times
-    ours = token_stream(tokens("Go", *looped))
-    theirs = {"tokens": [token("Go"), token("stop", -0.01), token(EOS)]}
-    found = [c for c in codes(baseline=theirs, candidate=ours) if c != "GREEDY_DIVERGENCE"]
+    candidate = token_stream(tokens("Go", *looped))
+    baseline = {"tokens": [token("Go"), token("stop", -0.01), token(EOS)]}
+    found = [c for c in codes(baseline=baseline, candidate=candidate) if c != "GREEDY_DIVERGENCE"]
     assert found == expected
 
 
 def test_a_cycle_the_baseline_runs_through_too() -> None:
     looped = ["-", " ", "0", "\n"]
-    theirs = {"tokens": tokens(*looped * 9, EOS)}
-    ours = token_stream(tokens(*looped[1:], *looped * 6, EOS))
-    assert "DEGENERATE_REPETITION" not in codes(baseline=theirs, candidate=ours)
+    baseline = {"tokens": tokens(*looped * 9, EOS)}
+    candidate = token_stream(tokens(*looped[1:], *looped * 6, EOS))
+    assert "DEGENERATE_REPETITION" not in codes(baseline=baseline, candidate=candidate)
     other = token_stream(tokens(*["-", " ", "1", "\n"] * 6))
-    assert "DEGENERATE_REPETITION" in codes(baseline=theirs, candidate=other)
+    assert "DEGENERATE_REPETITION" in codes(baseline=baseline, candidate=other)
 
 
 def test_a_loop_after_a_near_tie_is_shown_and_does_not_fail() -> None:
-    theirs = {"tokens": [token("a", -0.7, x=-0.71), token(EOS)]}
+    baseline = {"tokens": [token("a", -0.7, x=-0.71), token(EOS)]}
     judgement = judge(
-        request=request(), baseline=theirs, candidate=token_stream(spread(*["x", "y"] * 9))
+        request=request(), baseline=baseline, candidate=token_stream(spread(*["x", "y"] * 9))
     )
     assert judgement.codes == []
     assert "DEGENERATE_REPETITION" in {finding.code for finding in judgement.findings}
@@ -382,8 +389,8 @@ def test_a_loop_after_a_near_tie_is_shown_and_does_not_fail() -> None:
 
 def test_a_cycle_against_a_text_that_repeats() -> None:
     ids = [1, 2, 3, 4] * 6
-    theirs = {"message": message("- 0,\n" * 6), "finish_reason": "stop"}
-    assert codes(baseline=theirs, candidate=streamed("- 0,\n" * 6, ids=ids)) == []
+    baseline = {"message": message("- 0,\n" * 6), "finish_reason": "stop"}
+    assert codes(baseline=baseline, candidate=streamed("- 0,\n" * 6, ids=ids)) == []
     once = {"message": message("done"), "finish_reason": "stop"}
     assert codes(baseline=once, candidate=streamed("- 0,\n" * 6, ids=ids)) == [
         "CONTENT_DIFF",
@@ -396,12 +403,12 @@ RUN = ("SELECT", " ", "invoice_no", " ", "FROM", " ", "ledger")
 
 
 def leak(
-    run: tuple[str, ...] = RUN, theirs: dict | None = None, prompt: str = "Fix it."
+    run: tuple[str, ...] = RUN, baseline: dict | None = None, prompt: str = "Fix it."
 ) -> list[str]:
     hard = [token("return"), token(" total", -0.02), token(EOS)]
     return codes(
         request=request(messages=[{"role": "user", "content": prompt}]),
-        baseline={"tokens": hard if theirs is None else theirs["tokens"]},
+        baseline={"tokens": hard if baseline is None else baseline["tokens"]},
         candidate=token_stream(spread("return", *run), neighbours=[{"id": "n1", "text": OTHER}]),
     )
 
@@ -411,13 +418,13 @@ def test_leaks() -> None:
     assert leak(run=("SELECT invoice_no", " FROM", " ledger")) == ["GREEDY_DIVERGENCE"]  # 3 tokens
     assert leak(run=("FROM", " ", "led", "ger")) == ["GREEDY_DIVERGENCE"]  # 11 characters
     assert leak(prompt="the file: SELECT invoice_no FROM ledger;") == ["GREEDY_DIVERGENCE"]
-    assert leak(theirs={"tokens": spread("return", *RUN)}) == []
+    assert leak(baseline={"tokens": spread("return", *RUN)}) == []
     near = [token("return"), token(" total", -0.7, SELECT=-0.72), token(EOS)]
-    assert leak(theirs={"tokens": near}) == []
+    assert leak(baseline={"tokens": near}) == []
 
 
 @pytest.mark.parametrize(
-    ("ours", "theirs", "block", "expected"),
+    ("candidate", "baseline", "block", "expected"),
     [
         (8192 - 64, 8192, 16, []),
         (8192 - 819, 8192, 16, []),
@@ -429,10 +436,12 @@ def test_leaks() -> None:
         (None, 8192, 16, []),
     ],
 )
-def test_prefix_cache(ours: int | None, theirs: int, block: int, expected: list[str]) -> None:
-    chunks = [chunk({"content": "ok"}, "stop", [1]), usage(1, 9000, ours)]
+def test_prefix_cache(
+    candidate: int | None, baseline: int, block: int, expected: list[str]
+) -> None:
+    chunks = [chunk({"content": "ok"}, "stop", [1]), usage(1, 9000, candidate)]
     found = codes(
-        baseline={"message": message("ok"), "finish_reason": "stop", "cached_tokens": theirs},
+        baseline={"message": message("ok"), "finish_reason": "stop", "cached_tokens": baseline},
         candidate={"chunks": chunks, "done": True},
         context={"block_size": block},
     )

@@ -34,13 +34,13 @@ def test_one_path_refuses_and_nothing_else_is_judged() -> None:
     ) == ["HTTP_STATUS_MISMATCH"]
 
 
-@pytest.mark.parametrize("ours", [400, 500])
-def test_both_refuse(ours: int) -> None:
+@pytest.mark.parametrize("candidate", [400, 500])
+def test_both_refuse(candidate: int) -> None:
     """No user is served by either; a refusal of another kind is a thing to know."""
-    refused = {"chunks": [], "done": False, "http_status": ours}
+    refused = {"chunks": [], "done": False, "http_status": candidate}
     found = judge(request=request(), baseline={"http_status": 400}, candidate=refused)
     assert found.codes == []
-    assert [finding.severity for finding in found.findings] == ["warning"] * (ours != 400)
+    assert [finding.severity for finding in found.findings] == ["warning"] * (candidate != 400)
 
 
 def test_a_refusal_without_a_known_baseline_is_not_judged() -> None:
@@ -112,11 +112,11 @@ def test_prompt_tokens_that_are_not_the_prompts_are_a_warning(
     counted: int, code: str | None, baseline_too: bool
 ) -> None:
     chunks = [chunk({"content": "ok"}, "stop", ids=[1], prompt_token_ids=[5, 6, 7])]
-    ours, right = (
+    candidate, right = (
         side_of_response(response_of_chunks([*chunks, usage(1, prompt=n)], done=True))
         for n in (counted, 3)
     )
-    found = judge_pair(Pair(request(), ours if baseline_too else right, ours)).findings
+    found = judge_pair(Pair(request(), candidate if baseline_too else right, candidate)).findings
     assert [(f.code, f.severity, f.baseline_too) for f in found] == (
         [(code, "warning", baseline_too)] if code else []
     )
@@ -189,13 +189,15 @@ def test_constant_scores_need_a_baseline_that_varies() -> None:
     varied = [token("a", -0.4), token("b", -0.1), token("c", -0.9)]
     certain = [token("a", 0.0), token("b", -1e-7), token("c", 0.0)]
     one_zero = [token("a", -0.41), token("b", 0.0), token("c", -0.9)]
-    for ours, theirs, expected in (
+    for candidate, baseline, expected in (
         (flat, varied, ["LOGPROBS_CONSTANT"]),
         (flat, flat, []),
         (flat, certain, []),
         (one_zero, varied, []),
     ):
-        found = codes(baseline={"tokens": theirs}, candidate=streamed("abc", ids=3, tokens=ours))
+        found = codes(
+            baseline={"tokens": baseline}, candidate=streamed("abc", ids=3, tokens=candidate)
+        )
         assert found == expected
 
 

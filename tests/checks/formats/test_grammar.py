@@ -53,9 +53,9 @@ def test_content_under_a_grammar_is_judged() -> None:
     wanted = request(structured_outputs={"grammar": SQL})
     good, bad = "SELECT a FROM t", "SELECT a FROM t FROM t"
 
-    def judged(theirs: str, ours: str) -> list[str]:
-        baseline = {"message": message(theirs), "finish_reason": "stop"}
-        return codes(request=wanted, baseline=baseline, candidate=streamed(ours))
+    def judged(baseline_text: str, candidate_text: str) -> list[str]:
+        baseline = {"message": message(baseline_text), "finish_reason": "stop"}
+        return codes(request=wanted, baseline=baseline, candidate=streamed(candidate_text))
 
     assert judged(good, good) == []
     assert judged(good, bad) == ["STRUCTURED_OUTPUT_INVALID"]

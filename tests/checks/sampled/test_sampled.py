@@ -1,4 +1,4 @@
-"""Size and power of the sampled tests on streams whose law is known."""
+"""Size and power of the sampled tests on streams whose distribution is known."""
 
 from dataclasses import replace
 
@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from checks.policy import Policy
-from checks.sampled.distribution import law_of
+from checks.sampled.distribution import distribution_of
 from checks.sampled.draft_acceptance import draft_count
 from checks.sampled.e_process import Growth, e_value, increments
 from checks.sampled.judge import judge_sampled
@@ -39,8 +39,8 @@ def _run(fault, count: int, seed: int):
     rng = np.random.default_rng(seed)
     c = contexts(rng, count)
     tokens = draw(rng, fault(c))
-    law = law_of(listed(c, tokens), PLAIN)
-    return c, law, pit(law, pit_draws(seed, "s", "t", count))
+    distribution = distribution_of(listed(c, tokens), PLAIN)
+    return c, distribution, pit(distribution, pit_draws(seed, "s", "t", count))
 
 
 def _within(rejections: int, level: float) -> bool:
@@ -54,13 +54,13 @@ def _p(total: float, variance: float) -> float:
     return float(2 * stats.norm.sf(abs(total) / variance**0.5))
 
 
-def _surprisal_p(law) -> float:
-    found = surprisal_of(law)
+def _surprisal_p(distribution) -> float:
+    found = surprisal_of(distribution)
     return _p(found.excess.sum(), found.variance.sum())
 
 
-def _draft_p(law, drafts) -> float:
-    found = draft_count(law, drafts)
+def _draft_p(distribution, drafts) -> float:
+    found = draft_count(distribution, drafts)
     return _p(found.emitted - found.expected, found.variance)
 
 
@@ -73,12 +73,12 @@ def test_every_statistic_keeps_its_size() -> None:
     surprisal, smooth, drafts, e = 0, 0, 0, 0
     tail = TailCount(0, 0.0, 0)
     for seed in range(SEEDS):
-        c, law, u = _run(sound, 400, seed)
-        surprisal += _surprisal_p(law) <= 0.05
+        c, distribution, u = _run(sound, 400, seed)
+        surprisal += _surprisal_p(distribution) <= 0.05
         smooth += _smooth_p(u) <= 0.05
-        drafts += _draft_p(law, c.drafts) <= 0.05
-        e += e_value(increments(law, u, c.drafts), 20).crossed is not None
-        tail += tail_count(law, 2e-3)
+        drafts += _draft_p(distribution, c.drafts) <= 0.05
+        e += e_value(increments(distribution, u, c.drafts), 20).crossed is not None
+        tail += tail_count(distribution, 2e-3)
     assert _within(surprisal, 0.05)
     assert _within(smooth, 0.05)
     assert _within(drafts, 0.05)
@@ -88,16 +88,16 @@ def test_every_statistic_keeps_its_size() -> None:
 
 
 def _predicted(fault, statistic, seed: int = 99) -> int:
-    """Tokens for power 0.9 at two-sided 1%, from the laws alone (no draws)."""
+    """Tokens for power 0.9 at two-sided 1%, from the distributions alone (no draws)."""
     c = contexts(np.random.default_rng(seed), 4000)
     value, mean, null, alternative = statistic(c, fault(c))
     z = stats.norm.ppf(0.995) * np.sqrt(null) + stats.norm.ppf(0.9) * np.sqrt(alternative)
     return int(np.ceil((z / mean) ** 2)) if value else 0
 
 
-def _surprisal_moments(c, law):
+def _surprisal_moments(c, distribution):
     order = np.argsort(-c.probs, axis=1)
-    p, q = (np.take_along_axis(x, order, axis=1) for x in (c.probs, law))
+    p, q = (np.take_along_axis(x, order, axis=1) for x in (c.probs, distribution))
     p, q = (np.concatenate([x[:, :LISTED], x[:, LISTED:].sum(1, keepdims=True)], 1) for x in (p, q))
     f = -np.log(np.maximum(p, 1e-300))
     centre = (p * f).sum(1, keepdims=True)
@@ -106,9 +106,9 @@ def _surprisal_moments(c, law):
     return True, mean, (p * excess**2).sum(1).mean(), (q * excess**2).sum(1).mean() - mean**2
 
 
-def _draft_moments(c, law):
+def _draft_moments(c, distribution):
     rows = np.arange(len(c.drafts))
-    p, q = c.probs[rows, c.drafts], law[rows, c.drafts]
+    p, q = c.probs[rows, c.drafts], distribution[rows, c.drafts]
     mean = (q - p).mean()
     return True, mean, (p * (1 - p)).mean(), (q * (1 - q)).mean() + (q - p).var()
 
@@ -122,8 +122,8 @@ def test_faults_are_caught_at_the_predicted_number_of_tokens(fault) -> None:
     runs = min(SEEDS, 200_000 // count)
     caught = 0
     for seed in range(runs):
-        _, law, _ = _run(fault, count, 1000 + seed)
-        caught += _surprisal_p(law) <= 0.01
+        _, distribution, _ = _run(fault, count, 1000 + seed)
+        caught += _surprisal_p(distribution) <= 0.01
     low, high = stats.binom.interval(0.9999, runs, 0.9)
     assert low <= caught <= high
 
@@ -135,19 +135,19 @@ def test_known_drafts_need_fewer_tokens(fault) -> None:
     runs = min(SEEDS, 200_000 // count)
     caught = 0
     for seed in range(runs):
-        c, law, _ = _run(fault, count, 2000 + seed)
-        caught += _draft_p(law, c.drafts) <= 0.01
+        c, distribution, _ = _run(fault, count, 2000 + seed)
+        caught += _draft_p(distribution, c.drafts) <= 0.01
     low, high = stats.binom.interval(0.9999, runs, 0.9)
     assert low <= caught <= high
 
 
 def test_the_e_process_catches_a_wrong_residual_and_a_temperature() -> None:
-    c, law, u = _run(wrong_residual, 4000, 5)
-    blind = e_value(increments(law, u), 100).crossed
+    c, distribution, u = _run(wrong_residual, 4000, 5)
+    blind = e_value(increments(distribution, u), 100).crossed
     assert blind is not None
-    assert e_value(increments(law, u, c.drafts), 100).crossed < blind
-    _, law, u = _run(tempered(1.1), 6000, 6)
-    assert e_value(increments(law, u), 100).crossed is not None
+    assert e_value(increments(distribution, u, c.drafts), 100).crossed < blind
+    _, distribution, u = _run(tempered(1.1), 6000, 6)
+    assert e_value(increments(distribution, u), 100).crossed is not None
 
 
 def test_one_tail_token_in_ten_thousand_is_tolerated_and_fifty_are_not() -> None:
@@ -171,10 +171,10 @@ def test_tokens_for_equivalence_of_two_paths_are_twice_the_published_sizes() -> 
 
 
 def test_growth_factors_have_mean_0_and_the_spread_that_is_said() -> None:
-    """Of a law of three tokens, by summing over them: no draw is needed."""
+    """Of a distribution of three tokens, by summing over them: no draw is needed."""
     lists = top_lists([0, 1, 2], [{0: np.log(0.6), 1: np.log(0.3), 2: np.log(0.1)}] * 3, 3)
-    law = law_of(lists, PLAIN)
-    growth = increments(law, np.full(3, 0.5), np.array([1, 1, 1]))
+    distribution = distribution_of(lists, PLAIN)
+    growth = increments(distribution, np.full(3, 0.5), np.array([1, 1, 1]))
     p = np.array([0.6, 0.3, 0.1])
     tempered_and_boosted = slice(0, 8)
     x = growth.factor[:, tempered_and_boosted]
@@ -241,14 +241,14 @@ def _turns(fault, sessions: int, length: int, request=None) -> list[SampledTurn]
     for s in range(sessions):
         rng = np.random.default_rng(s)
         c = contexts(rng, length)
-        ours, theirs = draw(rng, fault(c)), draw(rng, c.probs)
+        candidate, baseline = draw(rng, fault(c)), draw(rng, c.probs)
         turns.append(
             SampledTurn(
                 f"s{s}",
                 "t",
                 request or {"temperature": 1.0},
-                listed(c, ours),
-                listed(c, theirs),
+                listed(c, candidate),
+                listed(c, baseline),
                 tuple(int(d) for d in c.drafts),
             )
         )
@@ -272,7 +272,7 @@ def test_a_wrong_residual_fails() -> None:
     assert {finding.code for finding in judged.findings} == {"SAMPLED_SHIFT"}
 
 
-def test_a_law_that_even_the_baseline_breaks_condemns_nobody() -> None:
+def test_a_distribution_that_even_the_baseline_breaks_condemns_nobody() -> None:
     turns = [
         SampledTurn(t.session, t.turn, {"temperature": 0.7}, t.candidate, t.baseline)
         for t in _turns(sound, 24, 500)
@@ -301,7 +301,7 @@ def test_one_seed_for_all_turns_makes_one_witness_and_no_pass() -> None:
 def test_what_cannot_be_rebuilt_is_counted() -> None:
     turns = _turns(sound, 4, 50, {"temperature": 1.0, "repetition_penalty": 1.2})
     judged = judge_sampled(turns, POLICY, seed=0)
-    assert judged.not_judged == {"the law cannot be rebuilt: repetition_penalty": 4}
+    assert judged.not_judged == {"the distribution cannot be rebuilt: repetition_penalty": 4}
     assert [bound.state for bound in judged.bounds] == ["inconclusive", "inconclusive"]
 
 
@@ -312,7 +312,7 @@ def test_no_sampled_turn_is_not_applicable() -> None:
 def test_lists_leave_out_the_token_that_was_added() -> None:
     lists = top_lists([9], [{1: -0.1, 2: -3.0, 9: -8.0}], width=2)
     assert lists.ids.tolist() == [[1, 2]]
-    assert law_of(lists, PLAIN).chosen.tolist() == [2]
+    assert distribution_of(lists, PLAIN).chosen.tolist() == [2]
 
 
 def test_lists_come_from_a_wide_score() -> None:

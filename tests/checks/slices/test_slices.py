@@ -94,9 +94,9 @@ def a_run(faulty: dict[str, float], seed: int = 1, sessions: int = 40) -> list[T
     for i in range(sessions):
         rate = faulty.get(NAMES[i % len(NAMES)], 0.0)
         for t in range(TURNS):
-            ours, theirs = np.where(rng.random((2, TOKENS)) < 3e-4, 0.35, 0.0)
-            ours = np.where(rng.random(TOKENS) < rate, 0.7, ours)
-            found.append(TurnRegrets(f"s{i}", f"t{t}", (regrets(ours),), (regrets(theirs),)))
+            candidate, baseline = np.where(rng.random((2, TOKENS)) < 3e-4, 0.35, 0.0)
+            candidate = np.where(rng.random(TOKENS) < rate, 0.7, candidate)
+            found.append(TurnRegrets(f"s{i}", f"t{t}", (regrets(candidate),), (regrets(baseline),)))
     return found
 
 

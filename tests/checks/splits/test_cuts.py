@@ -114,7 +114,7 @@ def test_a_parser_that_streams_otherwise_than_it_parses_is_the_parsers_fault() -
 
 
 @pytest.mark.parametrize(
-    ("ours", "expected"),
+    ("result", "expected"),
     [
         (ParseResult("a", "b", (("f", '{"x": 1}'),)), None),
         (ParseResult("a\n", "b ", (("f", '{"x":1.0}'),)), None),
@@ -127,8 +127,8 @@ def test_a_parser_that_streams_otherwise_than_it_parses_is_the_parsers_fault() -
         (ParseResult(error="ValueError: no"), "raises ValueError: no"),
     ],
 )
-def test_results_compare_by_value(ours: ParseResult, expected: str | None) -> None:
+def test_results_compare_by_value(result: ParseResult, expected: str | None) -> None:
     reference = ParseResult("a", "b", (("f", '{"x": 1}'),))
-    assert ours.same(reference) is (expected is None)
+    assert result.same(reference) is (expected is None)
     if expected is not None:
-        assert ours.difference(reference) == expected
+        assert result.difference(reference) == expected

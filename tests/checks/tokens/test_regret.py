@@ -117,16 +117,16 @@ def test_scores_belong_to_the_tokens_they_came_for() -> None:
 
 
 def test_a_fork_tells_both_sides() -> None:
-    ours = [_token(4, (4, -0.6), (3, -0.85), (8, -3.1))]
-    theirs = [_token(3, (3, -0.6), (4, -0.85), (8, -3.225))]
-    fork = fork_between(ours, theirs, 1.0)
+    candidate = [_token(4, (4, -0.6), (3, -0.85), (8, -3.1))]
+    baseline = [_token(3, (3, -0.6), (4, -0.85), (8, -3.225))]
+    fork = fork_between(candidate, baseline, 1.0)
     assert (fork.index, fork.kind) == (0, "near_tie")
     assert fork.regret == pytest.approx(0.25)
     assert fork.margin == pytest.approx(0.25)
     assert fork.ulp == pytest.approx(2.0)
     assert [entry[0] for entry in fork.top[1]] == [4, 3]
-    assert fork_between(ours, ours, 1.0) is None
-    assert fork_between(ours, [*ours, *ours], 1.0).kind == "prefix"
+    assert fork_between(candidate, candidate, 1.0) is None
+    assert fork_between(candidate, [*candidate, *candidate], 1.0).kind == "prefix"
 
 
 @given(

@@ -1,4 +1,4 @@
-"""Another package in the place of one of ours: every command says so, in one message."""
+"""Another package in the place of one of draftgate's: every command says so, in one message."""
 
 import json
 import subprocess

@@ -79,17 +79,17 @@ def test_what_a_forked_output_lost_on_the_way_is_seen(
     text: str, lost: tuple[str, ...], baseline: str, codes: list[str]
 ) -> None:
     sent = without(capture("t", text, HERMES), *lost)
-    theirs = capture("t", baseline, HERMES)
+    baseline_answer = capture("t", baseline, HERMES)
     served = ServedParsers("hermes", None, "built-in")
-    done = judge_split_invariance(exchanges(sent), exchanges(theirs), served, K, seed=0)
+    done = judge_split_invariance(exchanges(sent), exchanges(baseline_answer), served, K, seed=0)
     assert [finding.code for finding in done.findings if finding.severity == "error"] == codes
 
 
 def test_a_parser_that_is_not_the_servers_accuses_nobody() -> None:
     sent = without(capture("t", "Reading.\n" + calls("hermes", READ), HERMES), "content")
-    theirs = without(capture("t", OTHERWISE, HERMES), "content")
+    baseline_answer = without(capture("t", OTHERWISE, HERMES), "content")
     served = ServedParsers("hermes", None, "built-in")
-    done = judge_split_invariance(exchanges(sent), exchanges(theirs), served, K, seed=0)
+    done = judge_split_invariance(exchanges(sent), exchanges(baseline_answer), served, K, seed=0)
     assert done.findings == ()
 
 

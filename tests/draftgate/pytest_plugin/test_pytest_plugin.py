@@ -303,7 +303,7 @@ def test_a_warning_that_is_an_error_fails(pytester: pytest.Pytester, runs: Path)
 
 
 def test_inconclusive_is_kept_without_any_evidence(pytester: pytest.Pytester) -> None:
-    """A test that asks for no fixture of ours may raise it too."""
+    """A test that asks for no fixture of draftgate may raise it too."""
     pytester.makepyfile(
         """
         from draftgate.testing import assert_split_invariant

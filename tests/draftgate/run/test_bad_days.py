@@ -179,9 +179,9 @@ def test_servers_without_token_ids_leave_the_bounds_open(gate: Gate) -> None:
 def fork(stream: Stream, request: Request) -> None:
     """Now and then the second best token of the baseline's, which the candidate finds the best."""
     if sum(stream.prompt) % 3 == 0:
-        law = stream.laws[2]
-        stream.ids[2] = sorted(law, key=lambda token: -law[token])[1]
-        law[stream.ids[2]] = 0.5 + max(law.values())
+        distribution = stream.distributions[2]
+        stream.ids[2] = sorted(distribution, key=lambda token: -distribution[token])[1]
+        distribution[stream.ids[2]] = 0.5 + max(distribution.values())
 
 
 def test_a_baseline_that_dies_of_scoring_leaves_the_bounds_open(gate: Gate) -> None:

@@ -71,9 +71,12 @@ def recorded(folder: Path) -> None:
 def spoil(stream: Stream, request: Request) -> None:
     """Another fault for every seventh prompt."""
     match sum(stream.prompt) % 7:
-        case 0:  # a token that both laws find unlikely, committed all the same
-            law = stream.laws[2]
-            stream.ids[2], stream.texts[2] = min(law, key=lambda token: law[token]), "q"
+        case 0:  # a token that both distributions find unlikely, committed all the same
+            distribution = stream.distributions[2]
+            stream.ids[2], stream.texts[2] = (
+                min(distribution, key=lambda token: distribution[token]),
+                "q",
+            )
         case 1:
             for call in stream.calls:
                 call["arguments"] = call["arguments"][:-1]
@@ -113,7 +116,7 @@ def looks_up(stream: Stream, request: Request) -> None:
     while (at := sum(stream.steps)) < len(stream.ids):
         draft = list(propose([*stream.prompt, *stream.ids[:at]]))
         real = stream.ids[at : at + len(draft)]
-        same = [mine == theirs for mine, theirs in zip(draft, real, strict=False)]
+        same = [mine == chosen for mine, chosen in zip(draft, real, strict=False)]
         right = (*same, False).index(False)
         if draft:
             stream.drafted.append(len(draft))

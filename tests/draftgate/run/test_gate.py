@@ -70,11 +70,18 @@ def test_the_baselines_own_forks_are_stored_with_their_regret(gate: Gate) -> Non
 
     def second_time(stream: Stream, request: Request) -> None:
         """The baseline's repeat of a turn leaves its first answer at a near tie."""
-        for place, law in enumerate(stream.laws):
-            first, second = sorted(law, key=lambda token: -law[token])[:2]
-            if request.get("cache_salt", "").endswith("-aa") and law[first] - law[second] < 0.9:
+        for place, distribution in enumerate(stream.distributions):
+            first, second = sorted(distribution, key=lambda token: -distribution[token])[:2]
+            if (
+                request.get("cache_salt", "").endswith("-aa")
+                and distribution[first] - distribution[second] < 0.9
+            ):
                 answered.add(str(stream.prompt))
-                stream.laws[place] = {**law, first: law[second], second: law[first]}
+                stream.distributions[place] = {
+                    **distribution,
+                    first: distribution[second],
+                    second: distribution[first],
+                }
                 stream.ids[place], stream.texts[place] = second, ALTERNATIVES[second - 2]
                 return
 
@@ -175,9 +182,9 @@ def only_plain(edit: Any) -> Any:
 def forked_text(stream: Stream, request: Request) -> None:
     """The text leaves the answer at the first near tie and goes on in its own way."""
     pieces = dict(zip(stream.ids, stream.texts, strict=True))
-    for place, law in enumerate(stream.laws[:8]):
-        first, second = sorted(law.values(), reverse=True)[:2]
-        other = next(t for t in law if law[t] == second)
+    for place, distribution in enumerate(stream.distributions[:8]):
+        first, second = sorted(distribution.values(), reverse=True)[:2]
+        other = next(t for t in distribution if distribution[t] == second)
         if first - second < 0.9 and place:
             before = "".join(pieces[t] for t in stream.ids[:place])
             stream.content = before + ALTERNATIVES[other - 2] + "and so <tool_call> on"
@@ -207,10 +214,14 @@ def test_a_baseline_that_alone_loses_text_in_plain_streams_is_held_against_no_dr
 
 def forked_call(stream: Stream, request: Request) -> None:
     """The answer forks where the two best tokens lie 1 to 4 nat apart, then calls its own tool."""
-    for place, law in enumerate(stream.laws):
-        first, second = sorted(law, key=lambda token: -law[token])[:2]
-        if stream.calls and 1.2 < law[first] - law[second] < 3.8:
-            stream.laws[place] = {**law, first: law[second], second: law[first]}
+    for place, distribution in enumerate(stream.distributions):
+        first, second = sorted(distribution, key=lambda token: -distribution[token])[:2]
+        if stream.calls and 1.2 < distribution[first] - distribution[second] < 3.8:
+            stream.distributions[place] = {
+                **distribution,
+                first: distribution[second],
+                second: distribution[first],
+            }
             stream.ids[place], stream.texts[place] = second, ALTERNATIVES[second - 2]
             stream.calls[0]["name"] = "made_up"
             return
@@ -275,7 +286,7 @@ def test_a_call_sent_twice_fails(gate: Gate) -> None:
 def test_lists_of_one_score_do_not_pass_for_an_argmax_check(gate: Gate) -> None:
     def short(stream: Stream, request: Request) -> None:
         for place, token in enumerate(stream.ids):
-            stream.laws[place] = {token: stream.laws[place][token]}
+            stream.distributions[place] = {token: stream.distributions[place][token]}
 
     outcome = gate(Faults(drafts=K, spoil=short), allow_missing=True)
     (bound,) = [b for b in outcome.verdict.bounds if b.name == "candidate_argmax"]

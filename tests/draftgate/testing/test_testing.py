@@ -89,7 +89,7 @@ def test_a_near_tie_passes() -> None:
         (both({}, {}, status=400), "both paths refuse the turn (400 and 400)"),
         (
             both({"tokens": [A, B]}, {"tokens": [A, C]}, request={"temperature": 1}),
-            "only a run judges the law",
+            "only a run judges the distribution",
         ),
         (
             both({"tokens": [A, (2, " b", -0.9)]}, {"tokens": [A, C]}),

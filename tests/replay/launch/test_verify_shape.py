@@ -13,14 +13,14 @@ EAGLE = {"method": "eagle3", "model": "d", "num_speculative_tokens": 3}
 
 def test_every_draft_is_rejected_by_decree_and_nothing_else_changes() -> None:
     spec = ServerSpec("candidate", "m", flags=("--dtype", "bfloat16"), speculative_config=EAGLE)
-    ours, theirs = server_command(in_verify_shape(spec), 8000), server_command(spec, 8000)
-    place = ours.index("--speculative-config") + 1
-    assert json.loads(ours[place]) == {
+    in_shape, plain = server_command(in_verify_shape(spec), 8000), server_command(spec, 8000)
+    place = in_shape.index("--speculative-config") + 1
+    assert json.loads(in_shape[place]) == {
         **EAGLE,
         "rejection_sample_method": "synthetic",
         "synthetic_acceptance_rates": [0.0, 0.0, 0.0],
     }
-    assert ours[:place] + ours[place + 1 :] == theirs[:place] + theirs[place + 1 :]
+    assert in_shape[:place] + in_shape[place + 1 :] == plain[:place] + plain[place + 1 :]
     assert spec.speculative_config == EAGLE
 
 

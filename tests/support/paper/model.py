@@ -70,7 +70,9 @@ class PaperModel:
             text = f"The test fails because item {number} is missing; adding it should do.\n" * 2
         return [*self.vocabulary.encode(text), self.vocabulary.id(END)]
 
-    def law(self, prompt: Sequence[int], answer: Sequence[int], place: int) -> dict[int, float]:
+    def distribution(
+        self, prompt: Sequence[int], answer: Sequence[int], place: int
+    ) -> dict[int, float]:
         """Log probabilities of six tokens at one output position, best first."""
         wanted = answer[min(place, len(answer) - 1)]
         seed = _hash([*prompt[-8:], place])

@@ -184,9 +184,9 @@ class PaperServer:
         if body.get("stream"):
             return await self._continue(request, body, prompt, output)
         if not body.get("prompt_logprobs"):
-            law = self.model.law(prompt, answer, len(output))
-            best = max(law, key=lambda token: law[token])
-            logprobs = {"token_logprobs": [law[best]], "top_logprobs": [{}]}
+            distribution = self.model.distribution(prompt, answer, len(output))
+            best = max(distribution, key=lambda token: distribution[token])
+            logprobs = {"token_logprobs": [distribution[best]], "top_logprobs": [{}]}
             choice = {
                 "token_ids": [best],
                 "text": self.vocabulary.pieces[best],
@@ -197,9 +197,9 @@ class PaperServer:
             return web.json_response({"choices": [{"text": ""}]})
         rows: list[Any] = [None] + [{str(t): {"logprob": -0.1}} for t in prompt[1:]]
         for place, token in enumerate(output):
-            law = self.model.law(prompt, answer, place)
-            best = max(law, key=lambda t: law[t])
-            listed = {token: law.get(token, -12.0), best: law[best]}
+            distribution = self.model.distribution(prompt, answer, place)
+            best = max(distribution, key=lambda t: distribution[t])
+            listed = {token: distribution.get(token, -12.0), best: distribution[best]}
             rows.append({str(t): {"logprob": p} for t, p in listed.items()})
         return web.json_response({"choices": [{"prompt_logprobs": rows}]})
 
@@ -212,11 +212,16 @@ class PaperServer:
         response.content_type = "text/event-stream"
         await response.prepare(request)
         for place in range(len(output), len(output) + body["max_tokens"]):
-            law = self.model.law(prompt, answer, place)
-            best = max(law, key=lambda token: law[token])
-            wanted = body.get("logprob_token_ids") or sorted(law, key=lambda t: -law[t])[:5]
-            listed = {f"token_id:{t}": law.get(t, -12.0) for t in dict.fromkeys([best, *wanted])}
-            row = {"token_logprobs": [law[best]], "top_logprobs": [listed]}
+            distribution = self.model.distribution(prompt, answer, place)
+            best = max(distribution, key=lambda token: distribution[token])
+            wanted = (
+                body.get("logprob_token_ids")
+                or sorted(distribution, key=lambda t: -distribution[t])[:5]
+            )
+            listed = {
+                f"token_id:{t}": distribution.get(t, -12.0) for t in dict.fromkeys([best, *wanted])
+            }
+            row = {"token_logprobs": [distribution[best]], "top_logprobs": [listed]}
             chunk = {"choices": [{"token_ids": [best], "logprobs": row}]}
             await response.write(b"data: " + json.dumps(chunk).encode() + b"\n\n")
             if best == self.end:

@@ -8,9 +8,9 @@ Request = dict[str, Any]
 
 
 def wrong_token(stream: Stream, request: Request) -> None:
-    """Token 2 is one that both laws find unlikely, committed all the same."""
-    law = stream.laws[2]
-    stream.ids[2], stream.texts[2] = min(law, key=lambda t: law[t]), "q"
+    """Token 2 is one that both distributions find unlikely, committed all the same."""
+    distribution = stream.distributions[2]
+    stream.ids[2], stream.texts[2] = min(distribution, key=lambda t: distribution[t]), "q"
 
 
 def torn_arguments(stream: Stream, request: Request) -> None:

@@ -12,7 +12,7 @@ OPEN, CLOSE = "<tool_call>\n", "\n</tool_call>"
 
 @dataclass
 class Stream:
-    """Ids, texts and laws per output token; engine steps; the parsed message; how it ends.
+    """Ids, texts and distributions per output token; engine steps; the parsed message; how it ends.
 
     `shows_ids` and `shows_logprobs` are off for servers older than the gate's requests. `metrics`
     is vLLM's --per-request-spec-decode-metrics: ``none``, ``summary`` or ``detailed``.
@@ -21,7 +21,7 @@ class Stream:
     prompt: list[int]
     ids: list[int]
     texts: list[str]
-    laws: list[dict[int, float]]
+    distributions: list[dict[int, float]]
     content: str
     calls: list[dict[str, Any]]
     finish: str
@@ -38,7 +38,7 @@ class Stream:
         """What a large bias does to the first token, listed with raw or with processed logprobs."""
         self.ids[0] = token
         if not raw:
-            self.laws[0] = {**dict.fromkeys(self.laws[0], -100.0), token: 0.0}
+            self.distributions[0] = {**dict.fromkeys(self.distributions[0], -100.0), token: 0.0}
 
     def speculation(self) -> dict[str, Any] | None:
         """As vLLM shows it: no arrays in a summary, nor where nothing was drafted."""
@@ -70,9 +70,19 @@ class Stream:
             "total_tokens": len(prompt) + len(ids),
             "prompt_tokens_details": {"cached_tokens": 0},
         }
-        laws = [model.law(prompt, answer, place) for place in range(len(ids))]
+        distributions = [model.distribution(prompt, answer, place) for place in range(len(ids))]
         return cls(
-            prompt, ids, texts, laws, content, calls, finish, steps, drafted, accepted, usage=usage
+            prompt,
+            ids,
+            texts,
+            distributions,
+            content,
+            calls,
+            finish,
+            steps,
+            drafted,
+            accepted,
+            usage=usage,
         )
 
 
@@ -144,12 +154,12 @@ def _calls(stream: Stream) -> dict[str, Any]:
 
 
 def _entry(stream: Stream, place: int) -> dict[str, Any]:
-    token, law = stream.ids[place], stream.laws[place]
+    token, distribution = stream.ids[place], stream.distributions[place]
     return {
         "token": f"token_id:{token}",
-        "logprob": law.get(token, -12.0),
+        "logprob": distribution.get(token, -12.0),
         "bytes": list(stream.texts[place].encode()),
         "top_logprobs": [
-            {"token": f"token_id:{t}", "logprob": p} for t, p in list(law.items())[:5]
+            {"token": f"token_id:{t}", "logprob": p} for t, p in list(distribution.items())[:5]
         ],
     }

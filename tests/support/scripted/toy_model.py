@@ -1,4 +1,4 @@
-"""A scripted server that decodes and scores by a small fixed law over token ids."""
+"""A scripted server that decodes and scores by a small fixed distribution over token ids."""
 
 import json
 import math

@@ -124,16 +124,16 @@ def test_the_openai_client_reads_the_same(
 ) -> None:
     chunks = [*chunks, last] if with_usage else chunks
     raw = body(chunks, end, comments)
-    ours = response_of(capture(raw, cuts))
-    theirs = read_by_openai(raw, cuts)
-    assert ours.done
-    assert ours.content == theirs["content"]
-    assert ours.reasoning == theirs["reasoning"]
-    assert ours.finish_reason == theirs["finish"]
-    assert (ours.usage.completion if ours.usage else None) == theirs["usage"]
+    reassembled = response_of(capture(raw, cuts))
+    by_openai = read_by_openai(raw, cuts)
+    assert reassembled.done
+    assert reassembled.content == by_openai["content"]
+    assert reassembled.reasoning == by_openai["reasoning"]
+    assert reassembled.finish_reason == by_openai["finish"]
+    assert (reassembled.usage.completion if reassembled.usage else None) == by_openai["usage"]
     assert {
-        c.index: {"id": c.id, "name": c.name, "args": c.arguments} for c in ours.tool_calls
-    } == theirs["calls"]
+        c.index: {"id": c.id, "name": c.name, "args": c.arguments} for c in reassembled.tool_calls
+    } == by_openai["calls"]
 
 
 def test_an_error_in_the_stream_is_what_the_client_raises() -> None:

@@ -56,7 +56,7 @@ def recorded_tools(definitions: Any) -> tuple[Tool, ...]:
 
 
 def without_nulls(schema: Any) -> Any:
-    """A schema without its null keys; ``default``, ``const`` and ``enum`` keep theirs."""
+    """A schema without its null keys; ``default``, ``const`` and ``enum`` keep their nulls."""
     if isinstance(schema, dict):
         keep = ("default", "const", "enum", "examples")
         return {

@@ -37,9 +37,9 @@ def torn(stream: Stream, request: dict[str, object]) -> None:
 def flipped(stream: Stream, request: dict[str, object]) -> None:
     """Another token at place 2, and the best of its own list there."""
     if sum(stream.prompt) % 5 == 0:
-        law, wanted = stream.laws[2], stream.ids[2]
-        other = min(law, key=lambda token: law[token])
-        law[other], law[wanted] = law[wanted], law[other]
+        distribution, wanted = stream.distributions[2], stream.ids[2]
+        other = min(distribution, key=lambda token: distribution[token])
+        distribution[other], distribution[wanted] = distribution[wanted], distribution[other]
         stream.ids[2], stream.texts[2] = other, server.vocabulary.pieces[other]
 
 
