@@ -82,6 +82,6 @@ class Policy(ConfigTable):
             if code in INVALIDATING and level != ERROR:
                 raise ValueError(
                     f"{code} cannot be {level}: it says that the run compared nothing, and a "
-                    "verdict on it would rest on nothing; mend its cause"
+                    "verdict on it would rest on nothing; fix its cause"
                 )
         return severity

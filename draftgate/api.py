@@ -7,7 +7,7 @@
         print(*outcome.verdict.reasons, sep="\\n")
 
 Each function imports what it needs when it is called, so that ``import draftgate`` costs next to
-nothing. Errors a user can mend are `draftgate.DraftgateError`: one message, and its `fix`. Nothing
+nothing. Errors a user can fix are `draftgate.DraftgateError`: one message, and its `fix`. Nothing
 is printed unless a `reporter` is given (`draftgate.progress`).
 """
 

@@ -90,8 +90,10 @@ def run(arguments: Sequence[str]) -> int:
     except ImportError as error:
         from draftgate.machine.import_failure import explained
 
-        told = explained(error)
-        return _say(*told, arguments) if told is not None else _fault(error, arguments)
+        explanation = explained(error)
+        return (
+            _say(*explanation, arguments) if explanation is not None else _fault(error, arguments)
+        )
     except OSError as error:
         from draftgate.machine.failure import os_failure
 
@@ -164,11 +166,11 @@ def _object(
             click.echo(json.dumps({**(verdict or {}), "error": message, "fix": fix}))
 
 
-def _lines(kind: str, message: str, mend: str, fix: str) -> None:
+def _lines(kind: str, message: str, label: str, fix: str) -> None:
     with contextlib.suppress(OSError):
         click.echo(f"{kind}: {message}", err=True)
         if fix:
-            click.echo(f"{mend}: {fix}", err=True)
+            click.echo(f"{label}: {fix}", err=True)
 
 
 def end_as_by_ctrl_c() -> None:

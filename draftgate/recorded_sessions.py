@@ -31,8 +31,8 @@ def read_sessions(
             text = f"{file.file}: {file.reason or 'no session in it'}"
             warnings.warn(text, UnreadFileWarning, stacklevel=2)
     if not found:
-        told = [f"{file.file}: {file.reason or 'no session in it'}" for file in unread[:5]]
+        reasons = [f"{file.file}: {file.reason or 'no session in it'}" for file in unread[:5]]
         raise InputError(
-            f"no session was found ({'; '.join(told) or 'no file named'})",
+            f"no session was found ({'; '.join(reasons) or 'no file named'})",
             "`draftgate inspect FILES` shows what is in them",
         )

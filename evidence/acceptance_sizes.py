@@ -4,7 +4,7 @@
 
 Sessions differ: each has an acceptance rate of its own (beta distributed) and a size of its own
 (log-normal), which gives the drafts of a session a design effect near 30, as profiles of real runs
-show. A run is held against a reference with other sessions of the same traffic, or with the same.
+show. A run is compared with a reference with other sessions of the same traffic, or with the same.
 """
 
 import argparse

@@ -115,12 +115,12 @@ def scaled(x: Tensor) -> Tensor:
 def main() -> int:
     """0 where the run did not fail."""
     sessions = beginnings.write(HOME / "beginnings.jsonl", turns=2)
-    told: dict[str, dict[str, Any]] = {
+    settings: dict[str, dict[str, Any]] = {
         "run": {"sessions": [str(sessions)], "max_tokens": 128},
         "server": {"model": str(checkpoint(HOME / "mimo"))},
         "candidate": {"speculative_config": {"method": "mtp", "num_speculative_tokens": 1}},
     }
-    outcome = run_gate(read_config(Path("gate.toml"), told), reporter())
+    outcome = run_gate(read_config(Path("gate.toml"), settings), reporter())
     outcome.print_summary()
     result = result_of("MTP (a draft layer in the target's checkpoint), nothing wrong", outcome)
     keep(result, HOME / "mtp.jsonl")

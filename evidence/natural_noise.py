@@ -49,8 +49,8 @@ def main() -> int:
     results = []
     for kind in chosen:
         speculative = {"candidate": {"speculative_config": drafter(kind, target)}}
-        told = {"run": {"max_turns": arguments.turns}, **speculative}
-        outcome = run_gate(read_config(CONFIG, told), reporter())
+        settings = {"run": {"max_turns": arguments.turns}, **speculative}
+        outcome = run_gate(read_config(CONFIG, settings), reporter())
         outcome.print_summary()
         results.append(result_of(NAMES[kind], outcome))
         keep(results[-1], HOME / "natural_noise.jsonl")

@@ -102,16 +102,16 @@ def _turn(
         _part("prefill", 0, _regret(baseline, reread)),
     )
     largest = max(float(part.values.max(initial=0.0)) for part in parts)
-    told = largest > streams
+    kept = largest > streams
     candidate_stream, baseline_stream, again_stream = (
-        _stream(gaps if told else gaps[:0]) for gaps in (candidate, baseline, repeat)
+        _stream(gaps if kept else gaps[:0]) for gaps in (candidate, baseline, repeat)
     )
-    asked = {i: _token(float(value)) for i, value in enumerate(own)} if told else {}
+    asked = {i: _token(float(value)) for i, value in enumerate(own)} if kept else {}
     return (
         GreedyTurn(
             session, turn, candidate_stream, baseline_stream, again_stream, own_tokens=asked
         ),
-        TurnRegrets(session, turn, tuple(parts), noise, fork if told else None, again),
+        TurnRegrets(session, turn, tuple(parts), noise, fork if kept else None, again),
     )
 
 

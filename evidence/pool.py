@@ -101,10 +101,10 @@ def _row(turn: TurnRegrets) -> dict[str, Any]:
 
 
 def _part(part: Regrets) -> list[Any]:
-    told = np.flatnonzero((part.values > 0) | part.bounded)
+    stored = np.flatnonzero((part.values > 0) | part.bounded)
     values = {
         str(i): round(float(-part.values[i] if part.bounded[i] else part.values[i]), 6)
-        for i in told
+        for i in stored
     }
     return [part.shape, part.start, len(part), values]
 
@@ -122,9 +122,9 @@ def _turn(row: dict[str, Any]) -> TurnRegrets:
 
 
 def _regrets(part: list[Any]) -> Regrets:
-    shape, start, count, told = part
+    shape, start, count, stored = part
     values = np.zeros(count)
-    for place, value in told.items():
+    for place, value in stored.items():
         values[int(place)] = value
     return Regrets(shape, start, np.abs(values), values < 0)
 

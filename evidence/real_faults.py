@@ -146,7 +146,7 @@ def spec_of(config: Config, name: str, case: Case, cpus: tuple[int, ...] | None)
 def overrides(
     case: Case, urls: tuple[str, str], drafter: Mapping[str, Any], runs: Mapping[str, str]
 ) -> dict[str, Any]:
-    """What the gate is told beside ``gate.toml``; `drafter` is the candidate's own."""
+    """What the gate is given beside ``gate.toml``; `drafter` is the candidate's own."""
     return {
         "run": {"sessions": [str(HOME / "beginnings.jsonl")], "max_tokens": 128},
         "baseline": {"urls": [urls[0]]},

@@ -70,11 +70,11 @@ def main() -> int:
     sessions = write_sampled(HOME / "sampled-chats.jsonl")
     found, failed = [], False
     for kind in parser.parse_args().drafters or ["ngram"]:
-        told = {
+        settings = {
             "run": {"sessions": [str(sessions)], "max_tokens": 96},
             "candidate": {"speculative_config": drafter(kind, target)},
         }
-        outcome = run_gate(read_config(CONFIG, told), reporter())
+        outcome = run_gate(read_config(CONFIG, settings), reporter())
         outcome.print_summary()
         found += rows(NAMES[kind], outcome)
         failed |= outcome.verdict.verdict in ("fail", "invalid")

@@ -3,7 +3,7 @@
     python -m evidence.strengths
 
 Wrong greedy tokens and regrets above the soft bound, in simulated runs that grow until half of them
-are caught. Each is held against what the formula that judges it predicts of
+are caught. Each is compared with what the formula that judges it predicts of
 counts at their expected values.
 """
 

@@ -4,7 +4,7 @@
 torch; importing such a build fails, and `import transformers` fails with it. Text models need
 none of the three. A build that imports is left alone.
 
-Run: ``python tools/torch_extras.py`` with the Python of the environment to mend.
+Run: ``python tools/torch_extras.py`` with the Python of the environment to fix.
 """
 
 import importlib.util

@@ -1,8 +1,8 @@
-"""The exceptions a user can meet: one message that says what, where, and how to mend it."""
+"""The exceptions a user can meet: one message that says what, where, and how to fix it."""
 
 
 class DraftgateError(Exception):
-    """Something the user can mend.
+    """Something the user can fix.
 
     `str(error)` says what is wrong and where (file, line, session, turn); `fix` says what to do.
     The command line prints ``error: <message>`` and ``fix: <fix>`` and ends with exit code 2.

@@ -29,7 +29,7 @@ FIXES = {
 
 def fix_of(error: OSError) -> str:
     """What the user can do about it."""
-    return FIXES.get(error.errno or 0, "mend what the message names, and run the command again")
+    return FIXES.get(error.errno or 0, "fix what the message names, and run the command again")
 
 
 def not_written(file: Path, error: OSError) -> OutputError:

@@ -2,7 +2,7 @@
 
 A counter that breaks its own identities says nothing about a drafter, so rows that fire here are
 judged no further. The counters of one response
-(vllm/v1/metrics/stats.py, RequestSpecDecodeMetrics) are held against its per-step arrays:
+(vllm/v1/metrics/stats.py, RequestSpecDecodeMetrics) are compared with its per-step arrays:
 
     {"num_spec_steps": 2, "num_accepted_draft_tokens": 3, "num_draft_tokens": 6,
      "acceptance_histogram": [0, 1, 1, 0], "per_step_accepted": [2, 1], "per_step_drafted": [3, 3]}

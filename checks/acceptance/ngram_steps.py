@@ -3,8 +3,9 @@
 The n-gram proposer is a pure function of the tokens so far. From the prompt and output ids follow,
 step by step, whether vLLM drafted, what it drafted, and how much of it was accepted: the longest
 common prefix of the draft and what was then committed. The recomputed steps must match
-`per_step_drafted` and `per_step_accepted` one for one. Two departures are lawful: a draft cut short
-(by max_model_len, the token budget or a grammar), and accepted tokens past the end of the output.
+`per_step_drafted` and `per_step_accepted` one for one. Two departures are allowed: a draft cut
+short (by max_model_len, the token budget or a grammar), and accepted tokens past the end of the
+output.
 Where tokens are sampled a third is read, though no sound sampler makes it: a draft that was
 rejected, and drawn again in its own place. The turns that show such a fault must not be lost.
 """

@@ -164,7 +164,7 @@ FLOOR_BOUND = "mean_acceptance_length"
 
 
 def floor_bound(cells: Sequence[Cell], floor: float) -> Bound:
-    """`cells` are those of a profile; the one over everything is held against `floor` (tokens per
+    """`cells` are those of a profile; the one over everything is compared with `floor` (tokens per
     step that drafted). Passes where the whole 95% interval lies at or above it."""
     whole = next((cell.length for cell in cells if cell.dimension == "all"), None)
     if whole is None or whole.value is None or whole.low is None or whole.high is None:

@@ -8,7 +8,7 @@ from checks.pair import Pair
 from traces.wire.response import ToolCall
 
 CallPair = tuple[ToolCall, ToolCall | None]
-"""(candidate's call, the reference's call it is held against)."""
+"""(candidate's call, the reference's call it is compared with)."""
 
 
 def same_arguments(candidate: str, baseline: str) -> bool:

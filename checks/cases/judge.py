@@ -92,7 +92,7 @@ def judge_scenario(scenario: CaseScenario, split_judge: SplitJudge | None = None
 
 
 def _acceptance(scenario: CaseScenario, pair: Pair | None) -> dict[str, Any]:
-    """The acceptance part; steps without their own token count are held against usage."""
+    """The acceptance part; steps without their own token count are compared with usage."""
     assert scenario.acceptance is not None
     part = scenario.acceptance.model_dump(exclude_none=True)
     if "completion_tokens" not in part and pair is not None:

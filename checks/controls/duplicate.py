@@ -9,7 +9,7 @@ from itertools import accumulate
 
 from checks import findings as codes
 from checks.controls.edit import span_of, write
-from checks.controls.pair_control import PairControl, is_told_by_tokens, with_stream
+from checks.controls.pair_control import PairControl, is_seen_by_tokens, with_stream
 from checks.pair import Pair
 from checks.tokens.regret import above, regret_at
 from traces.wire.response import Chunk, Response, Token
@@ -84,7 +84,7 @@ def _steps(steps: tuple[int, ...] | None, edge: int, length: int) -> tuple[int, 
 DUPLICATE = PairControl(
     "duplicated run at a step edge",
     codes.DUPLICATED_TOKEN,
-    is_told_by_tokens,
+    is_seen_by_tokens,
     plant_duplicate,
     "no turn at temperature 0 ends with the same tokens on both paths",
 )

@@ -39,7 +39,7 @@ def vocabulary(responses: Iterable[Response]) -> dict[int, str]:
 
 
 def place_of(response: Response, index: int) -> Place | None:
-    """Where output token `index` stands; `None` in markup, or where that cannot be told.
+    """Where output token `index` stands; `None` in markup, or where that cannot be known.
 
     A channel's text must occur exactly once in the joined texts of all tokens.
     """

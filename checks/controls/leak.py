@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from checks import findings as codes
 from checks.controls.edit import span_of, write
-from checks.controls.pair_control import PairControl, is_told_by_tokens, with_stream
+from checks.controls.pair_control import PairControl, is_seen_by_tokens, with_stream
 from checks.exact.neighbours import FEWEST_CHARACTERS, FEWEST_TOKENS, own_texts
 from checks.pair import Neighbour, Pair
 from checks.tokens.regret import above, regret_at
@@ -52,7 +52,7 @@ def leak_control(donors: Sequence[Donor]) -> PairControl:
     return PairControl(
         "run of a neighbour's tokens",
         codes.CROSS_REQUEST_LEAK,
-        lambda pair: bool(pair.neighbours) and is_told_by_tokens(pair),
+        lambda pair: bool(pair.neighbours) and is_seen_by_tokens(pair),
         plant,
         "no request at temperature 0 was in flight beside another",
     )
@@ -87,7 +87,7 @@ def plant_leak(pair: Pair, donor: Sequence[Token]) -> Pair | None:
 
 
 def _runs(tokens: Sequence[Token]) -> list[tuple[Token, ...]]:
-    """One run from every fourth token on, long enough to be told from chance."""
+    """One run from every fourth token on, long enough not to occur by chance."""
     found = []
     for start in range(0, len(tokens), 4):
         for end in range(start + FEWEST_TOKENS, min(start + LONGEST, len(tokens)) + 1):

@@ -75,8 +75,8 @@ def with_stream(side: Side, response: Response) -> Side:
     return side_of_response(response, step_tokens=side.step_tokens, gap_p99_ms=side.gap_p99_ms)
 
 
-def is_told_by_tokens(pair: Pair) -> bool:
-    """Whether a token in the wrong place can be told: of sampled turns any token may differ."""
+def is_seen_by_tokens(pair: Pair) -> bool:
+    """Whether a token in the wrong place can be seen: of sampled turns any token may differ."""
     return pair.greedy and is_comparable(pair)
 
 

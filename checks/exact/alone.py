@@ -165,10 +165,10 @@ def _spelling(pair: Pair, message: Message, own: str) -> Iterator[Finding]:
     channel = unspelled(own, message, stopped=stopped, eos=pair.eos)
     if channel is None:
         return
-    theirs = pair.baseline
+    baseline = pair.baseline
     too = False
-    if theirs.own_text is not None and theirs.message is not None:
-        flaw = unspelled(theirs.own_text, theirs.message, stopped=stopped, eos=pair.eos)
+    if baseline.own_text is not None and baseline.message is not None:
+        flaw = unspelled(baseline.own_text, baseline.message, stopped=stopped, eos=pair.eos)
         too = flaw is not None
     yield Finding(
         f.CONTENT_DIFF if channel == "content" else f.REASONING_DIFF,

@@ -1,6 +1,6 @@
 """Does an output follow a grammar? By xgrammar, vLLM's default engine for grammars.
 
-A grammar is EBNF (`root ::= …`) or Lark (`start: …`), told apart as vLLM does. The matcher reads
+A grammar is EBNF (`root ::= …`) or Lark (`start: …`), distinguished as vLLM does. The matcher reads
 the finished text from its start; what broke the masks of a speculative step plays no part in it.
 Under a hostile grammar every character takes longer than the one before it, so the text is read in
 a thread of its own that is given up, and stops at its next character, after `LIMIT_S`.

@@ -51,7 +51,7 @@ def hard_bound(judged: Sequence[TurnJudgement], noise: NoiseByShape) -> Bound:
     if pardoned:
         message += f"; {pardoned} more that the baseline shows itself"
     if loud:
-        message += f"; not held against {loud}"
+        message += f"; not judged in {loud}"
     if beyond:
         message += f"; {beyond} turns with a token far beyond anything the baseline shows"
     state: State = "fail" if condemned else "pass" if tokens and not beyond else "inconclusive"

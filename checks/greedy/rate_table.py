@@ -97,7 +97,7 @@ def rate_table(
 ) -> RateTable:
     """Exceedances of the soft bound and tokens, shape [sessions, shapes] each.
 
-    The baseline's own regrets are held against ``soft / noise_scale``: what would exceed the bound
+    The baseline's own regrets are compared with ``soft / noise_scale``: what would exceed the bound
     if its rounding were larger by that factor.
 
     A position of which only a lower bound is known counts where that bound exceeds; else it is
@@ -134,7 +134,7 @@ def clustering_of(measured: Sequence[TurnRegrets], sessions: Sequence[str]) -> t
     (candidate, candidate_tokens), (baseline, baseline_tokens) = (
         (sum(hits.values()), sum(sizes.values())) for hits, sizes in sides
     )
-    told = (
+    words = (
         f"above {SMALL_REGRET:g} nat: {candidate} of {candidate_tokens} candidate tokens, "
         f"{baseline} of {baseline_tokens} of the baseline's own"
     )
@@ -142,8 +142,8 @@ def clustering_of(measured: Sequence[TurnRegrets], sessions: Sequence[str]) -> t
         if sum(hits.values()) >= FEWEST_SMALL:
             effect = design_effect(list(hits.values()), list(sizes.values()))
             if effect is not None:
-                return effect, f"from small regrets; {told}"
-    return DEFAULT_DEFF, f"assumed: too few small regrets to estimate it; {told}"
+                return effect, f"from small regrets; {words}"
+    return DEFAULT_DEFF, f"assumed: too few small regrets to estimate it; {words}"
 
 
 def _small(

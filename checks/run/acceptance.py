@@ -92,7 +92,7 @@ def judge_acceptance(
 ) -> Acceptance:
     """Profile of all aligned turns; unaligned ones are findings of severity info.
 
-    Losses are held against `pinned`, all else against `reference`.
+    Losses are compared with `pinned`, all else with `reference`.
     """
     rows = tuple(profile_rows(accepted.sums))
     compared = compare_with_reference(rows, reference) if reference else [*dead_run(accepted.sums)]

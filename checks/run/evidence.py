@@ -67,7 +67,7 @@ class RunFacts:
 
     `servers` holds what every server of a path says of itself; `served` the parsers and the
     tokenizer it runs. `reference` is the acceptance profile to compare with, `pinned` the one that
-    losses are held against where it is another. `limits` holds the `max_tokens` of the turns that
+    losses are compared with where it is another. `limits` holds the `max_tokens` of the turns that
     fit the servers, `too_long` why the others do not. `unread`
     counts rows of the sources that could not be used. `notes` are for the reader of the report;
     `unverified` says what could not be seen beside what the paths were compared by. `samples` are
@@ -128,7 +128,7 @@ class RunFacts:
 
     @property
     def held_against(self) -> Sequence[ProfileRow]:
-        """The profile that losses of acceptance are held against."""
+        """The profile that losses of acceptance are compared with."""
         return self.pinned or self.reference
 
     @property

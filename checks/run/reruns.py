@@ -112,8 +112,8 @@ def _labelled_stall(finding: Finding, again: Mapping[TurnId, Recurrence], named:
         return finding
     words = f"{seen.seen} of {seen.runs} re-runs show it"
     if seen.seen:
-        told = f"{finding.message}; {seen.label}: {words}"
-        return replace(finding, message=told, detail={**finding.detail, "recurs": seen.label})
+        message = f"{finding.message}; {seen.label}: {words}"
+        return replace(finding, message=message, detail={**finding.detail, "recurs": seen.label})
     severity = finding.severity if named or finding.severity != ERROR else WARNING
     return replace(
         finding, message=f"{finding.message}; {words}: a pause of the machine", severity=severity

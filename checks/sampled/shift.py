@@ -1,8 +1,8 @@
 """Does a mean of the candidate's tokens differ from the baseline's by more than rounding may?
 
-Every statistic of a token has mean 0 and a known variance under the distribution it is held
-against. That distribution is read off scores that carry rounding, so the baseline's own tokens have
-a mean a little off 0; what counts is the candidate's beside it.
+Every statistic of a token has mean 0 and a known variance under the distribution it is
+checked against. That distribution is read off scores that carry rounding, so the baseline's own
+tokens have a mean a little off 0; what counts is the candidate's beside it.
 
     D(k) = mean_C - k mean_A,   k = 1 and k = (scale^2 + 1) / 2
 

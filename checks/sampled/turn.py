@@ -1,4 +1,4 @@
-"""One sampled turn (temperature above 0), and the distribution its tokens are held against."""
+"""One sampled turn (temperature above 0), and the distribution its tokens are checked against."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -73,13 +73,13 @@ def compare_paths(baseline: Sequence[PathFacts], candidate: Sequence[PathFacts])
         known = look(first)
         silent = [f"{facts.path} {facts.url}" for facts in servers if look(facts) is None]
         if silent and aspect != COMMAND_LINE:
-            unverified.append(f"{aspect}: not told by {', '.join(silent)}")
+            unverified.append(f"{aspect}: not reported by {', '.join(silent)}")
         for other in others:
             left, right = known, look(other)
             if left is None or right is None:
                 continue
             if aspect == PARSERS:
-                left, right = _told_by_both(left, right)
+                left, right = _reported_by_both(left, right)
             if left != right:
                 findings.append(_finding(aspect, first, other, left, right))
     unverified += [line for facts in servers for line in unseen(facts)]
@@ -170,7 +170,7 @@ def _explained(
                 yield name, left.get(name), right.get(name)
 
 
-def _told_by_both(
+def _reported_by_both(
     left: Mapping[str, str], right: Mapping[str, str]
 ) -> tuple[dict[str, str], dict[str, str]]:
     """A sample that one server did not say to its end shows nothing of its parser."""

@@ -8,7 +8,7 @@
 Dashboards read the counters, the gate reads the answers; where they contradict each other, one of
 them lies. That is sound only where nobody else talks to the server and every answer came whole: on
 servers the gate launched, in an arm that was not interrupted. An attached server may serve others
-too, or hide behind a balancer: there it is only told how much else the server wrote meanwhile.
+too, or hide behind a balancer: there the report only says how much else the server wrote meanwhile.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

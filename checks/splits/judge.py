@@ -1,7 +1,7 @@
 """Does a parse depend on where the same tokens were cut into deltas?
 
 One token per delta is the reference: it is what a server without speculation sends. Three kinds of
-cuts are held against it: into two deltas, into deltas of 1 … k + 1 tokens as speculation makes
+cuts are compared with it: into two deltas, into deltas of 1 … k + 1 tokens as speculation makes
 them, and everything in one delta (which only a client without streaming would see; it alone is a
 warning). White space that comes or goes, as around calls, is a warning too. A difference between
 the reference and the non-streaming parse is the parser's own fault and not speculation's; a

@@ -1,4 +1,4 @@
-"""The same quantities of two runs, held against each other: what changed beyond noise.
+"""The same quantities of two runs, compared with each other: what changed beyond noise.
 
     difference = new - old, interval by MOVER (Zou & Donner 2008, Stat Med 27:1693): its limits
     add in squares, the runs being independent

@@ -23,7 +23,7 @@ def checkable_places(tokens: Tokens) -> npt.NDArray[np.bool_]:
 
 
 def below_best(tokens: Tokens) -> npt.NDArray[np.float64]:
-    """How far (nat) each token lies below the best of its own list; NaN where that cannot be told,
+    """How far (nat) each token lies below the best of its own list; NaN where that is unknown,
     shape (n,).
     """
     with np.errstate(invalid="ignore"):

@@ -2,7 +2,7 @@
 
 It goes the whole way of the run's outputs (tokenizer, detokenizer, vLLM's parser, cuts), so it
 shows that way to be awake. `step3` of vLLM 0.32 loses the arguments of a call whose last two
-markers arrive together (vllm-project/vllm#55082); a later vLLM may have mended it.
+markers arrive together (vllm-project/vllm#55082); a later vLLM may have fixed it.
 """
 
 from collections.abc import Iterable, Iterator

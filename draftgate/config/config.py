@@ -98,7 +98,7 @@ class ArmSection(ConfigTable):
         (),
         description="changes of every prompt, made in this order ("
         + ", ".join(f"`{name}`" for name in PERTURBATIONS)
-        + "); the candidate alone replays it, and its acceptance is held against the main arm's",
+        + "); the candidate alone replays it, and its acceptance is compared with the main arm's",
     )
 
     @field_validator("name")
@@ -265,8 +265,8 @@ class ReferenceSection(ConfigTable):
     run: str = Field("", description="run id in the store, or `last` for the newest passed run")
     pinned: str = Field(
         "",
-        description="run id that losses of acceptance are held against, so that many small ones do "
-        "not add up unseen; default is `run`, and under `last` the first run that passed",
+        description="run id that losses of acceptance are compared with, so that many small ones "
+        "do not add up unseen; default is `run`, and under `last` the first run that passed",
     )
 
 
@@ -301,7 +301,8 @@ class Config(ConfigTable):
             )
         if self.candidate.speculative_config.get("rejection_sample_method") == "synthetic":
             raise ValueError(
-                "[candidate] accepts drafts by decree (rejection_sample_method is synthetic), "
+                "[candidate] accepts drafts without checking them (rejection_sample_method is "
+                "synthetic), "
                 "which changes the output by design"
             )
         return self

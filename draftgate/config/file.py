@@ -31,7 +31,7 @@ def read_tables(path: Path) -> dict[str, Any]:
             f"{path}: no such configuration file", "name one with -c, or write draftgate.toml"
         ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: not valid TOML: {error}", "mend the line named") from None
+        raise ConfigError(f"{path}: not valid TOML: {error}", "fix the line named") from None
     except OSError as error:
         raise ConfigError(
             f"{path}: cannot be read ({error.strerror})", "name a configuration file with -c"
@@ -62,7 +62,7 @@ def parse_config(data: dict[str, Any], origin: str) -> Config:
 
 
 def _problem(error: dict[str, Any]) -> tuple[str, str]:
-    """(what is wrong, how to mend it) of one pydantic error."""
+    """(what is wrong, how to fix it) of one pydantic error."""
     location = [str(part) for part in error["loc"]]
     where = ".".join(location) or "file"
     if error["type"] == "model_type":

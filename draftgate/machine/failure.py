@@ -23,7 +23,7 @@ _ACTING = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udff
 
 
 def os_failure(error: OSError) -> tuple[str, str]:
-    """(what the system refused and where, how to mend it)."""
+    """(what the system refused and where, how to fix it)."""
     # Not at the top: another package may stand in for `traces` where something else failed.
     from traces.output import fix_of
 

@@ -9,7 +9,7 @@ EXTRAS = {
 
 
 def explained(error: ImportError) -> tuple[str, str] | None:
-    """(what is wrong, how to mend it); `None` for a failure that is a fault of this program."""
+    """(what is wrong, how to fix it); `None` for a failure that is a fault of this program."""
     found = [str(shadow) for shadow in shadows()]
     if found:
         return f"{'; '.join(found)} ({error})", FIX

@@ -40,7 +40,7 @@ def import_vllm(python: str, env: Mapping[str, str] | None = None) -> Imported:
         return Imported(problem=f"no end of it in {LONGEST_S} s")
     except OSError as error:
         return Imported(problem=f"{python} cannot be run: {error.strerror}")
-    told = done.stdout.strip().splitlines()
-    if done.returncode == 0 and told and told[-1].startswith("vLLM "):
-        return Imported(told[-1])
+    said = done.stdout.strip().splitlines()
+    if done.returncode == 0 and said and said[-1].startswith("vLLM "):
+        return Imported(said[-1])
     return Imported(problem=(done.stderr.strip().splitlines() or ["no message"])[-1][:200])

@@ -82,7 +82,7 @@ def _reference(config: Config) -> str:
 def _server_python(server: ServerSection) -> Iterator[Check]:
     """The Python that is to run vLLM: `server.python`, else this one, in the servers' environment.
 
-    What this Python imports without `server.env` is told by `machine_checks` already.
+    What this Python imports without `server.env` is reported by `machine_checks` already.
     """
     python = server.python or sys.executable
     if shutil.which(python) is None:

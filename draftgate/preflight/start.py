@@ -25,7 +25,7 @@ from reports.store.store import Store
 @dataclass(frozen=True, slots=True)
 class Start:
     """What a run begins with: its turns, the profile to compare with and the one that losses are
-    held against, what the attached servers say of themselves, and what a reader should know before
+    compared with, what the attached servers say of themselves, and what a reader should know before
     it begins."""
 
     plan: Plan

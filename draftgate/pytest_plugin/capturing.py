@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from draftgate.pytest_plugin.ending import told_or_skipped
+from draftgate.pytest_plugin.ending import failed_or_skipped
 from draftgate.pytest_plugin.source import Source
 from draftgate.testing.answer import Answer
 from draftgate.testing.recorded_turn import RecordedTurn
@@ -22,7 +22,7 @@ class Capturing:
     shared: Path
     answers: list[Answer] = field(default_factory=list)
 
-    @told_or_skipped()
+    @failed_or_skipped()
     def __call__(
         self, what: RecordedTurn | Mapping[str, Any] | str, *, path: str = "candidate"
     ) -> Answer:

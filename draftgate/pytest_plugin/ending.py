@@ -10,8 +10,8 @@ from traces.errors import DraftgateError, Interrupted
 
 
 @contextmanager
-def told_or_skipped() -> Iterator[None]:
-    """Skip for what cannot be had here; fail with message and fix for what a user can mend; end
+def failed_or_skipped() -> Iterator[None]:
+    """Skip for what cannot be had here; fail with message and fix for what a user can fix; end
     the test run where the user ended the gate."""
     __tracebackhide__ = True
     try:
@@ -19,11 +19,11 @@ def told_or_skipped() -> Iterator[None]:
     except Unavailable as reason:
         pytest.skip(str(reason))
     except DraftgateError as error:
-        pytest.fail(told(error), pytrace=False)
+        pytest.fail(message_of(error), pytrace=False)
     except Interrupted as stop:
-        pytest.exit(told(stop), pytest.ExitCode.INTERRUPTED)
+        pytest.exit(message_of(stop), pytest.ExitCode.INTERRUPTED)
 
 
-def told(error: DraftgateError | Interrupted) -> str:
+def message_of(error: DraftgateError | Interrupted) -> str:
     """An error as the command line would say it."""
     return f"{error}\nfix: {error.fix}" if error.fix else str(error)

@@ -29,8 +29,8 @@ def once(folder: Path, name: str, make: Callable[[], T]) -> T:
                 made = error
             except Exception as error:
                 where = "the first test that asked for it shows where"
-                told = DraftgateError(f"{type(error).__name__}: {error}", where)
-                answer.write_bytes(pickle.dumps(told))
+                failure = DraftgateError(f"{type(error).__name__}: {error}", where)
+                answer.write_bytes(pickle.dumps(failure))
                 raise
             answer.write_bytes(pickle.dumps(made))
         kept: T | DraftgateError = pickle.loads(answer.read_bytes())

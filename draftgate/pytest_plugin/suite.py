@@ -9,7 +9,7 @@ import pytest
 
 from draftgate.pytest_plugin.capturing import Capturing
 from draftgate.pytest_plugin.cases import scenarios
-from draftgate.pytest_plugin.ending import told, told_or_skipped
+from draftgate.pytest_plugin.ending import failed_or_skipped, message_of
 from draftgate.pytest_plugin.settings import Settings, settings_of_item
 from draftgate.pytest_plugin.source import Source, Strict, Unavailable, nothing_is_wrong
 from draftgate.pytest_plugin.sources import source_of
@@ -47,7 +47,7 @@ class Suite:
         except Unavailable as reason:
             return [pytest.param(None, id="none", marks=pytest.mark.skip(reason=str(reason)))]
         except DraftgateError as error:
-            raise pytest.Collector.CollectError(told(error)) from error
+            raise pytest.Collector.CollectError(message_of(error)) from error
 
     def _named_turns(self, settings: Settings) -> Iterator[tuple[str, RecordedTurn]]:
         if settings not in self._turns:
@@ -55,7 +55,7 @@ class Suite:
         for turn in self._turns[settings]:
             yield turn.name, turn
 
-    @told_or_skipped()
+    @failed_or_skipped()
     def both(self, item: pytest.Item, turn: RecordedTurn, shared: Path) -> BothPaths:
         """A turn as both paths answered it; asked for once, however many tests are about it."""
         settings = settings_of_item(item)
@@ -67,12 +67,12 @@ class Suite:
             )
         return self._both[key]
 
-    @told_or_skipped()
+    @failed_or_skipped()
     def outcome(self, item: pytest.Item, shared: Path) -> "GateOutcome":
         """The verdict of the run."""
         return self._source(settings_of_item(item)).outcome(shared)
 
-    @told_or_skipped()
+    @failed_or_skipped()
     def capturing(self, item: pytest.Item, shared: Path) -> Capturing:
         """What asks the paths for a test."""
         return Capturing(self._source(settings_of_item(item)), shared)

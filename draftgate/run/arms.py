@@ -4,7 +4,7 @@
     c1, c4, c16      the speed-up curve, and faults of mixed batches
     no-prefix-cache  no prompt is found in the cache
     small-kv         turns preempt each other (servers of its own)
-    date-line, …     the prompts are told otherwise; on the candidate alone, for its acceptance
+    date-line, …     the prompts are worded otherwise; on the candidate alone, for its acceptance
 
 The baseline replays each of the others a second time (``NAME-aa``; ``aa`` for main): the noise
 floor at the same concurrency, for rates of two concurrencies do not compare. Further arms are off

@@ -84,7 +84,7 @@ def run_gate(
 
 @dataclass(frozen=True, slots=True)
 class _Begun:
-    """What a run was begun with; `notes` say what a resumed one is told otherwise."""
+    """What a run was begun with; `notes` say what a resumed one sets otherwise."""
 
     config: Config
     start: Start

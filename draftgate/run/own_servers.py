@@ -2,7 +2,7 @@
 
 small-kv    room for little more than its longest turn, so that turns preempt each other; both
             servers are launched, one after the other, and the baseline of the pair also scores
-verify      the baseline's model with every draft rejected by decree; it runs first, before either
+verify      the baseline's model with every draft rejected, right or not; it runs before either
             path is up, so that one model at a time is enough; its captures become the noise of
             decode shape in the main arm
 """

@@ -139,8 +139,8 @@ def begun_fitting(begun: RunFile) -> Fitting:
 
 def write_facts(folder: RunFolder, facts: Mapping[str, Sequence[PathFacts]]) -> None:
     """Write `paths.json`."""
-    told = {path: [asdict(server) for server in servers] for path, servers in facts.items()}
-    _write(folder.paths, Redactor().value(told))
+    said = {path: [asdict(server) for server in servers] for path, servers in facts.items()}
+    _write(folder.paths, Redactor().value(said))
 
 
 def read_facts(folder: RunFolder) -> dict[str, list[PathFacts]]:
@@ -149,7 +149,7 @@ def read_facts(folder: RunFolder) -> dict[str, list[PathFacts]]:
 
 
 def changes_since(folder: RunFolder, config: Config) -> list[str]:
-    """What a resumed run is told otherwise than it was begun with, as notes.
+    """What a resumed run sets otherwise than it was begun with, as notes.
 
     Raises ConfigError where it would no longer be the same run.
     """

@@ -92,7 +92,7 @@ def reference_rows(config: Config) -> list[ProfileRow]:
 
 
 def pinned_rows(config: Config) -> list[ProfileRow]:
-    """The rows of the run that losses are held against: one that does not move from run to run.
+    """The rows of the run that losses are compared with: one that does not move from run to run.
 
     Empty and raises as `reference_rows`.
     """

@@ -71,8 +71,9 @@ def settle_logprobs_mode(config: Config, jobs: Sequence[Sequence[Job]]) -> Confi
     )
     if not config.server.model or not sampled or LOGPROBS_MODE in parse_flags(flags):
         return config
-    told = (*config.server.flags, f"{LOGPROBS_MODE}={RAW}")
-    return config.model_copy(update={"server": config.server.model_copy(update={"flags": told})})
+    server_flags = (*config.server.flags, f"{LOGPROBS_MODE}={RAW}")
+    server = config.server.model_copy(update={"flags": server_flags})
+    return config.model_copy(update={"server": server})
 
 
 def _model(config: Config, servers: Servers) -> str:

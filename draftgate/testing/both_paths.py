@@ -51,5 +51,5 @@ class BothPaths:
         yield from self.candidate.texts()
 
     def __repr__(self) -> str:
-        told = f"baseline {self.baseline.summary}; candidate {self.candidate.summary}"
-        return f"<both paths of {self.name}: {told}>"
+        summaries = f"baseline {self.baseline.summary}; candidate {self.candidate.summary}"
+        return f"<both paths of {self.name}: {summaries}>"

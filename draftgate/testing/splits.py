@@ -47,9 +47,9 @@ def assert_split_invariant(
         def test_no_cut_changes_the_parse():
             assert_split_invariant(parse, '<tool_call>{"name": "ls"}</tool_call>')
 
-    One token per delta is the reference: what a server without a drafter sends. Held against it are
-    every cut in two, `cuts` random cuts into deltas of 1 … `draft_tokens` + 1 tokens, drawn by
-    `seed`, and the cuts a scenario names. A plain text is cut into pieces that are about tokens.
+    One token per delta is the reference: what a server without a drafter sends. Compared with
+    it are every cut in two, `cuts` random cuts into deltas of 1 … `draft_tokens` + 1 tokens, drawn
+    by `seed`, and the cuts a scenario names. A plain text is cut into pieces that are about tokens.
     Equal means: text but for trailing white space, calls by name and typed JSON arguments. An
     exception of the parser is a result too. As in the gate, a difference that is white space of the
     text alone, or that one single delta alone shows, is a `SplitWarning`.

@@ -10,7 +10,7 @@ def assert_stream_intact(evidence: Answer | BothPaths) -> None:
         def test_stream(both_paths):
             assert_stream_intact(both_paths.candidate)
 
-    Given both paths, a flaw that the baseline's stream shows too is not held against the candidate,
+    Given both paths, a flaw that the baseline's stream shows too is not charged to the candidate,
     and stalls of the transport are judged where the baseline's gaps are known.
 
     Raises AssertionError with every code that fired (docs/findings.md, Transport).
@@ -28,5 +28,5 @@ def assert_stream_intact(evidence: Answer | BothPaths) -> None:
         raise failure(evidence, pair, found)
     if answer.status != 200 and isinstance(evidence, Answer):
         mask = Mask(answer.texts())
-        told = answer.error or str(answer.response.error or "no body")
-        raise AssertionError(f"{answer!r}: no stream: {mask(told)}")
+        reason = answer.error or str(answer.response.error or "no body")
+        raise AssertionError(f"{answer!r}: no stream: {mask(reason)}")

@@ -16,7 +16,7 @@ def assert_tool_calls_valid(evidence: Answer | BothPaths, *, at_least: int = 0) 
         def test_calls(recorded_turn, both_paths):
             assert_tool_calls_valid(both_paths.candidate, at_least=1)
 
-    Given both paths, calls are also held against the baseline's (none lost, same arguments), and
+    Given both paths, calls are also compared with the baseline's (none lost, same arguments), and
     what the baseline gets wrong too is the model's fault. Where sampling or a near tie parts the
     two, the candidate's own tokens say what it should have delivered. A call that ends at
     max_tokens may be cut. `at_least` is the number of calls without which the answer is not

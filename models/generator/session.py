@@ -104,7 +104,7 @@ def session(
     bare: bool | None = None,
     offers: bool = True,
 ) -> Json:
-    """`parts` stories, one after the other, told in one agent's manner.
+    """`parts` stories, one after the other, written in one agent's manner.
 
     `bare` sessions are as recordings without schemas (and, for the editor agent, without a system
     prompt) come back from an importer; by default half of the agents that record so. Without

@@ -138,7 +138,7 @@ async def _parsers(endpoint: Endpoint, model: str) -> dict[str, str] | None:
     A probe without an answer in time tells nothing, and ends the probing: whether the server is
     alive at all is seen by the request that follows.
     """
-    told: dict[str, str] = {}
+    parses: dict[str, str] = {}
     for markup in MARKUPS:
         request = parser_probe(model, markup)
         try:
@@ -146,5 +146,5 @@ async def _parsers(endpoint: Endpoint, model: str) -> dict[str, str] | None:
         except ServerError:
             break
         if text is not None:
-            told[markup] = text
-    return told or None
+            parses[markup] = text
+    return parses or None

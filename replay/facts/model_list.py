@@ -35,7 +35,7 @@ def models_of(answer: Any, url: str) -> tuple[ModelFacts, ...] | None:
     except ValidationError as error:
         raise ServerError(
             f"{url}{ROUTE} gives no list of models: {str(error).replace('`', '')}",
-            "is this a vLLM server? mend `urls`, or what stands before it",
+            "is this a vLLM server? correct `urls`, or what stands before it",
         ) from None
     return tuple(ModelFacts(e.id, e.root, e.max_model_len) for e in found.data)
 

@@ -1,4 +1,4 @@
-"""What the last lines of a dead server's log mean, and how to mend it."""
+"""What the last lines of a dead server's log mean, and how to fix it."""
 
 import re
 
@@ -13,7 +13,7 @@ KNOWN = (
     ),
     (
         r"unrecognized arguments?|invalid choice|expected (one|at least one) argument",
-        "mend `flags`: this vLLM does not know one of them (see `vllm serve --help=all`)",
+        "correct `flags`: this vLLM does not know one of them (see `vllm serve --help=all`)",
     ),
     (
         r"does not appear to have a file named|is not a (local folder|valid model)|Repo id must be"

@@ -30,7 +30,7 @@ DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 """A launched server is on this machine; no proxy must come between."""
 
 Waiting = Callable[[float, str], None]
-"""Told while a server starts: seconds waited, and the last line of its log."""
+"""Called while a server starts: seconds waited, and the last line of its log."""
 
 
 class Server:

@@ -187,6 +187,6 @@ class _Runner:
 
 
 def _first(errors: ExceptionGroup[Exception]) -> Exception:
-    """The error worth showing: one that says how to mend it, else the first."""
+    """The error worth showing: one that says how to fix it, else the first."""
     mendable = [e for e in errors.exceptions if isinstance(e, DraftgateError)]
     return mendable[0] if mendable else errors.exceptions[0]

@@ -52,10 +52,10 @@ class Endpoint(Connection):
         fields = {name: chat[name] for name in TOKENIZED_FIELDS if chat.get(name) is not None}
         answer = await self.post_json("/tokenize", {"model": model, **fields})
         try:
-            told = convert(answer, _Tokenized)
+            tokenized = convert(answer, _Tokenized)
         except ValidationError:
             return None
-        return Tokenized(told.tokens, told.max_model_len)
+        return Tokenized(tokenized.tokens, tokenized.max_model_len)
 
     async def _ask(self, method: str, route: str, body: bytes | None) -> tuple[int, bytes]:
         http = self.http

@@ -12,7 +12,7 @@ TEMPLATE = """\
 # Split invariance of vLLM's parsers
 
 vLLM {{ version }}, {{ day }}. Cuts: every two-way cut, {{ count }} random cuts into deltas of
-1 … {{ largest }} tokens, one single delta; each is held against one token per delta.
+1 … {{ largest }} tokens, one single delta; each is compared with one token per delta.
 
 🟩 no cut changes the result · 🟨 only one single delta does, or only white space changes · 🟥 cuts
 change the result, see its case file · ⬜ not tested, see the reason. *Streaming* tells whether one

@@ -146,7 +146,7 @@ def _findings(summary: Summary) -> Iterator[RenderableType]:
     both = Counter(f["code"] for f in summary.pressing if f["baseline_too"])
     if both:
         counts = ", ".join(f"{code} x {n}" for code, n in both.items())
-        yield Text(f"The baseline shows these too, so they are not held against it: {counts}")
+        yield Text(f"The baseline shows these too, so they do not count against it: {counts}")
     rest = len(summary["findings"]) - len(summary.pressing)
     if rest:
         yield Text(f"{rest} further findings are information: draftgate query findings")

@@ -131,7 +131,7 @@ def _capture(reading: Reading) -> dict[str, Any]:
 
 
 def _is_argmax(tokens: Tokens) -> Partial:
-    """Whether each token is the best of its own list; missing where that cannot be told."""
+    """Whether each token is the best of its own list; missing where that is unknown."""
     gaps = below_best(tokens)
     return Partial(gaps <= TOLERANCE, ~np.isnan(gaps))
 

@@ -139,7 +139,7 @@ BOUNDS = Table(
         Column("value", "DOUBLE", "point estimate"),
         Column("low", "DOUBLE", "lower one-sided 95% limit"),
         Column("high", "DOUBLE", "upper one-sided 95% limit"),
-        Column("margin", "DOUBLE", "what the limits are held against"),
+        Column("margin", "DOUBLE", "what the limits are compared with"),
         Column("noise_floor", "DOUBLE", "the same quantity of the baseline against itself"),
         Column("unit", "VARCHAR", "unit of all five numbers"),
         Column("n", "BIGINT", "observations"),

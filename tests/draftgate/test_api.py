@@ -39,9 +39,9 @@ def test_the_page_is_true(root: Path, paper: tuple[PaperServer, PaperServer]) ->
     blocks = re.findall(r"```pycon\n(.*?)```", page, re.S)
     names = {"BASELINE": paper[0].url, "CANDIDATE": paper[1].url}
     test = doctest.DocTestParser().get_doctest("".join(blocks), names, "python.md", None, 0)
-    told: list[str] = []
-    outcome = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, out=told.append)
-    assert outcome.failed == 0, "".join(told)
+    lines: list[str] = []
+    outcome = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, out=lines.append)
+    assert outcome.failed == 0, "".join(lines)
     assert outcome.attempted > 15
 
 
@@ -111,8 +111,8 @@ def test_type_checkers_see_the_types(tmp_path: Path) -> None:
         "draftgate.gate(concurency=3)\n"
     )
     done = run_python("-m", "mypy", "--config-file=", "--follow-imports=silent", str(file))
-    told = re.findall(r'Revealed type is "(.*?)"', done.stdout.replace("builtins.", ""))
-    assert told == [
+    types = re.findall(r'Revealed type is "(.*?)"', done.stdout.replace("builtins.", ""))
+    assert types == [
         "draftgate.run.outcome.GateOutcome",
         "list[dict[str, Any]]",
         "int",

@@ -145,12 +145,12 @@ def test_the_wait_for_a_planted_fault_is_geometric() -> None:
 
 
 @pytest.mark.parametrize("name", list(real_faults.CASES))
-def test_the_gate_is_told_the_drafter_that_the_candidate_runs(name: str) -> None:
-    """Told another, it finds that no turn's steps add up, and measures no acceptance."""
+def test_the_gate_is_given_the_drafter_that_the_candidate_runs(name: str) -> None:
+    """Given another, it finds that no turn's steps add up, and measures no acceptance."""
     case = real_faults.CASES[name]
     drafter = {"method": "ngram", "num_speculative_tokens": 2}
-    told = real_faults.overrides(case, ("http://a", "http://b"), drafter, {})
-    assert read_config(Path("gate.toml"), told).candidate.speculative_config == drafter
+    settings = real_faults.overrides(case, ("http://a", "http://b"), drafter, {})
+    assert read_config(Path("gate.toml"), settings).candidate.speculative_config == drafter
 
 
 def test_every_sampled_chat_asks_for_the_same_distribution(tmp_path: Path) -> None:

@@ -170,7 +170,7 @@ def test_a_trajectory_holds_the_exact_query_of_every_step():
         assert step["query"] == whole["history"][:index]
 
 
-def test_every_agent_lists_its_tools_unless_told_otherwise():
+def test_every_agent_lists_its_tools_unless_set_otherwise():
     for style in STYLES:
         record = session("offers", STORIES, 3, style, bare=False)
         assert {c["name"] for c in calls_of(record)} <= {

@@ -29,8 +29,9 @@ CANONICAL = "draftgate"
 
 READER_FAILED = "reader_failed"
 UNFORESEEN = (TypeError, ValueError, LookupError, AttributeError, RecursionError, AssertionError)
-"""Recordings are hostile input: what a reader did not foresee costs the rest of one file, is told
-with the file's name, and never ends an import. Tests hold that no known file comes to this."""
+"""Recordings are hostile input: what a reader did not foresee costs the rest of one file, is
+reported with the file's name, and never ends an import. Tests show that no known file comes to
+this."""
 
 CONVERT = 'write each conversation as a line {"messages": [{"role": "user", "content": "…"}, …]}'
 REPORT_IT = "leave the file out, or convert it to chat rows; a report of its shape would help"
@@ -58,7 +59,7 @@ class ImportedFile:
     """One file of an import. `format` is None where no reader fits.
 
     `reason` says why nothing can be replayed, where that is so. `sessions` can be read once.
-    `scores` are the shares by which formats were told apart.
+    `scores` are the shares by which formats were distinguished.
     """
 
     file: str
@@ -101,8 +102,8 @@ class ImportedFile:
         }
         if self.ledger.unlisted:
             entry["warnings_unlisted"] = self.ledger.unlisted
-        told = {"reason": self.reason, "fix": self.fix}
-        return entry | {key: words for key, words in told.items() if words}
+        reasons = {"reason": self.reason, "fix": self.fix}
+        return entry | {key: words for key, words in reasons.items() if words}
 
 
 def import_files(

@@ -10,7 +10,7 @@ from traces.session.turn import Turn
 
 
 def flaw_of(session: Session) -> str | None:
-    """The first flaw, told without quoting the session; None if it is sound."""
+    """The first flaw, described without quoting the session; None if it is sound."""
     sizes: dict[str, int] = {}
     ends: dict[str, str] = {}
     for place, turn in enumerate(session.turns):

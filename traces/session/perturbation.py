@@ -1,4 +1,4 @@
-"""The same turn, told to the model in other words: small changes of a request's prompt.
+"""The same turn, put to the model in other words: small changes of a request's prompt.
 
 A drafter is trained on one style of prompt; its acceptance can halve under another one while the
 target hardly notices (arXiv 2605.09992, section on template perturbation). An arm that replays the

@@ -7,7 +7,7 @@
 Field names: vLLM 0.32 `entrypoints/openai/chat_completion/protocol.py`. What is not read may be
 anything; null stands for "not sent". A field of another type makes the whole object no chunk, as
 for a client that decodes into types. Two shapes that gateways send are taken all the same, and
-told by `Delta.irregular`: text as a list of text parts, and call arguments as an object.
+reported by `Delta.irregular`: text as a list of text parts, and call arguments as an object.
 """
 
 import json

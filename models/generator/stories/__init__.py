@@ -1,4 +1,4 @@
-"""The stories a session is made of: what is asked, done, found and told."""
+"""The stories a session is made of: what is asked, done, found and reported."""
 
 from __future__ import annotations
 

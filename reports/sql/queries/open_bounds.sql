@@ -3,7 +3,7 @@
 -- state: fail or inconclusive
 -- value: point estimate
 -- high: upper limit
--- margin: what it is held against
+-- margin: what it is compared with
 -- noise_floor: the same quantity of the baseline against itself
 -- needed: how much more data would decide
 -- none: every bound that applies lies inside its margin

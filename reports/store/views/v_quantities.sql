@@ -1,4 +1,4 @@
--- Every number of a run that can be held against the same number of another run. At position 0 the
+-- Every number of a run that can be compared with the same number of another run. At position 0 the
 -- conditional acceptance is the acceptance rate, so it stands once.
 -- run: run id
 -- name: name of the quantity

@@ -77,7 +77,7 @@ def test_a_skipping_drafter_aligns_where_nothing_can_have_been_skipped() -> None
     assert aligned(reconcile(facts((2, 0), 5, (1, 3, 1)), NGRAM)).committed.tolist() == [1, 3, 1]
 
 
-def test_skipped_and_trimmed_cannot_be_told_apart() -> None:
+def test_skipped_and_trimmed_look_the_same() -> None:
     """5 tokens: 1 + 3 + 1 with nothing trimmed, or one skipped and one trimmed."""
     assert reason(reconcile(facts((0, 2), 5, (1, 1, 3)), NGRAM)) == "ambiguous"
     assert aligned(reconcile(facts((0, 2), 5, (1, 1, 3)), EAGLE)).committed.tolist() == [1, 1, 3]

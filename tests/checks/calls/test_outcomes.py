@@ -1,4 +1,4 @@
-"""Can a client run the call? Held against plain `jsonschema` on plain `json.loads`."""
+"""Can a client run the call? Checked against plain `jsonschema` on plain `json.loads`."""
 
 import json
 from typing import Any

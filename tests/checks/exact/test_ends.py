@@ -78,7 +78,7 @@ def test_an_unknown_reason_of_a_sampled_turn() -> None:
     assert codes(baseline=whole(), candidate=candidate, request=sampled) == ["FINISH_REASON_WRONG"]
 
 
-def test_a_loss_that_the_text_tells_is_told_once() -> None:
+def test_a_loss_that_the_text_shows_is_reported_once() -> None:
     baseline = {"message": message("Prune the row."), "finish_reason": "stop"}
     assert codes(baseline=baseline, candidate=streamed("Prune", finish="abort")) == ["CONTENT_DIFF"]
 

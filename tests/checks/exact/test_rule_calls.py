@@ -95,7 +95,7 @@ def test_text_that_is_no_json_is_excused_by_the_same_text_and_reason_only() -> N
     assert codes(baseline=called(other), candidate=stream(cut)) == ["ARGS_NOT_JSON"]
 
 
-def test_a_baseline_that_shows_it_too_is_told_apart() -> None:
+def test_a_baseline_that_shows_it_too_is_distinguished() -> None:
     cut = call(arguments='{"path": "a')
     judgement = judge(request=request(), baseline=called(cut), candidate=stream(cut))
     (finding,) = judgement.findings

@@ -166,8 +166,8 @@ def test_a_candidate_with_another_forward_pass_fails() -> None:
 def test_the_rate_says_how_many_small_regrets_each_side_has(noisy_pool) -> None:
     judgement = judge_greedy(noisy_pool, POLICY, seed=0)
     rate = next(b for b in judgement.bounds if b.name == "greedy_regret_rate")
-    told = re.search(r"above 0.05 nat: (\d+) of (\d+) candidate tokens, (\d+) of", rate.message)
-    small, tokens, _ = map(int, told.groups())
+    counts = re.search(r"above 0.05 nat: (\d+) of (\d+) candidate tokens, (\d+) of", rate.message)
+    small, tokens, _ = map(int, counts.groups())
     assert tokens == judgement.tokens
     forks = [turn.fork.regret for turn in judgement.turns if turn.fork is not None]
     assert small >= sum(regret > 0.05 for regret in forks) > 0

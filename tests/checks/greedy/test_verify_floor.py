@@ -1,4 +1,4 @@
-"""Targets with heavy-tailed noise: told by their configuration, measured in verify shape."""
+"""Targets with heavy-tailed noise: known by their configuration, measured in verify shape."""
 
 from dataclasses import replace
 from typing import Any

@@ -102,7 +102,7 @@ def test_requests_in_flight_on_average() -> None:
     assert mean_in_flight([]) is None
 
 
-def test_an_arm_that_ran_half_empty_is_told() -> None:
+def test_an_arm_that_ran_half_empty_is_reported() -> None:
     assert half_empty(point(16, 1.5, in_flight=15.0)) is None
     assert half_empty(point(16, 1.5)) is None
     assert "7.0 of 16 requests" in (half_empty(point(16, 1.5, in_flight=7.0)) or "")
@@ -172,12 +172,12 @@ def test_preemptions_are_counted_over_a_resume() -> None:
     assert preempted(samples(drafts=(1.0, 2.0))) is None
 
 
-def test_other_clients_traffic_is_told() -> None:
+def test_other_clients_traffic_is_reported() -> None:
     more = {"generation_tokens": (0.0, 1500.0)}
-    told = other_traffic("candidate", "main", samples(**more), sums(answers(100)), 4)
-    assert told is not None
-    assert "wrote 500 tokens for others" in told
-    assert "50%" in told
+    note = other_traffic("candidate", "main", samples(**more), sums(answers(100)), 4)
+    assert note is not None
+    assert "wrote 500 tokens for others" in note
+    assert "50%" in note
     alone = {"generation_tokens": (0.0, 1010.0)}
     assert other_traffic("candidate", "main", samples(**alone), sums(answers(100)), 4) is None
     # behind a balancer another server may answer /metrics: fewer tokens say nothing

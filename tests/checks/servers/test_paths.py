@@ -116,7 +116,7 @@ def test_silence_is_unverified_and_not_a_difference(field: str, aspect: str, sid
     comparison = compare_paths([left], [right])
     assert comparison.findings == ()
     url = "http://b" if side == "baseline" else "http://c"
-    assert comparison.unverified == (f"{aspect}: not told by {side} {url}",)
+    assert comparison.unverified == (f"{aspect}: not reported by {side} {url}",)
 
 
 def test_attached_servers_leave_flags_template_and_parsers_unverified() -> None:

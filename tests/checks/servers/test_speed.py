@@ -105,7 +105,7 @@ def test_turns_that_one_path_refused_are_left_out() -> None:
     assert (ttft.turns, ttft.speedup) == (0, None)
 
 
-def test_a_saturated_client_is_told() -> None:
+def test_a_saturated_client_is_reported() -> None:
     assert merged_share([chunk_counts(_stream(50, 10, 31))]) == 0
     assert saturation([chunk_counts(_stream(50, 10, 31))]) is None
     assert "merged" in saturation([chunk_counts(_stream(50, 10, 31, per_chunk=2))])

@@ -135,7 +135,7 @@ def known(root: Path) -> list[Path]:
 
 
 def test_what_is_known_to_fail_still_does(root: Path) -> None:
-    """Where one is mended upstream, the case goes, and the property above covers it."""
+    """Where one is fixed upstream, the case goes, and the property above covers it."""
     assert len(known(root)) == 2
     for file in known(root):
         for result in judge_case(read_case(file), file.name, judge_cuts):

@@ -41,12 +41,12 @@ def test_a_fault_of_draftgate_is_no_fail(
     monkeypatch.delenv("DRAFTGATE_TRACEBACK", raising=False)
     assert run(["doctor", "--json"]) == 2
     out, err = capsys.readouterr()
-    told = json.loads(out)
-    assert type(error).__name__ in told["error"]
+    answer = json.loads(out)
+    assert type(error).__name__ in answer["error"]
     # The innermost line of draftgate's own code: here the command that called what failed.
-    assert "draftgate itself failed, draftgate/commands/doctor.py, line " in told["error"]
-    assert "DRAFTGATE_TRACEBACK=1" in told["fix"]
-    assert err == f"error: {told['error']}\nfix: {told['fix']}\n"
+    assert "draftgate itself failed, draftgate/commands/doctor.py, line " in answer["error"]
+    assert "DRAFTGATE_TRACEBACK=1" in answer["fix"]
+    assert err == f"error: {answer['error']}\nfix: {answer['fix']}\n"
 
 
 def test_the_traceback_is_shown_where_it_is_asked_for(
@@ -80,7 +80,7 @@ def test_recorded_text_in_a_failure_cannot_act_on_the_terminal(
         (errno.EACCES, "check the permissions"),
         (errno.ENOTDIR, "is a file"),
         (errno.EROFS, "read-only"),
-        (errno.EIO, "mend what the message names"),
+        (errno.EIO, "fix what the message names"),
     ],
 )
 def test_what_the_system_refuses_is_named_with_its_place(
@@ -88,9 +88,9 @@ def test_what_the_system_refuses_is_named_with_its_place(
 ) -> None:
     _raises(monkeypatch, OSError(code, os.strerror(code), "out/runs"))
     assert run(["doctor", "--json"]) == 2
-    told = json.loads(capsys.readouterr().out)
-    assert told["error"] == f"out/runs: {os.strerror(code)}"
-    assert words in told["fix"]
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["error"] == f"out/runs: {os.strerror(code)}"
+    assert words in answer["fix"]
 
 
 def test_a_wrong_option_is_an_object_too(capsys: pytest.CaptureFixture[str]) -> None:

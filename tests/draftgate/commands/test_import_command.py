@@ -175,8 +175,8 @@ def test_a_file_that_is_read_is_never_the_output(
     (tmp_path / "link.jsonl").symlink_to("a.jsonl")
     output = output.format(home=tmp_path.name)
     assert run(["import", source, "-o", output, "--json"]) == 2
-    told = json.loads(capsys.readouterr().out)
-    assert "is one of the files to read" in told["error"]
+    answer = json.loads(capsys.readouterr().out)
+    assert "is one of the files to read" in answer["error"]
     assert file.read_bytes() == before
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.jsonl", "link.jsonl"]
 

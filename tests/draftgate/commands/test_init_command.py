@@ -70,9 +70,9 @@ def test_sessions_alone_are_enough(here: Path, capsys: Capture) -> None:
     data = tomllib.loads(text)
     assert data["run"] == {"sessions": ["sessions.jsonl"]}
     assert run(["doctor"]) == 2
-    told = capsys.readouterr().out
-    assert "[baseline] and [candidate] without `urls`" in told
-    assert "ok       python" in told
+    shown = capsys.readouterr().out
+    assert "[baseline] and [candidate] without `urls`" in shown
+    assert "ok       python" in shown
 
 
 def test_every_key_is_there_with_its_default(here: Path) -> None:

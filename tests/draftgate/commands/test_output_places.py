@@ -1,4 +1,4 @@
-"""Where results go: a place that cannot be written is said with its mend, before work is lost."""
+"""Where results go: a place that cannot be written is named with its fix, before work is lost."""
 
 import json
 import stat
@@ -24,7 +24,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def told(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str, str]]:
+def answer_of(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str, str]]:
     """(exit code, the error object) of a command line."""
     code = run([*words, "--json"])
     out, err = capsys.readouterr()
@@ -49,7 +49,7 @@ PLACES = [
 @pytest.mark.parametrize(("place", "words"), PLACES)
 def test_import(home: Path, capsys: pytest.CaptureFixture[str], place: str, words: str) -> None:
     (home / "file").write_text("")
-    code, answer = told(capsys, "import", "sessions.jsonl", "-o", place)
+    code, answer = answer_of(capsys, "import", "sessions.jsonl", "-o", place)
     assert (code, answer["error"]) == (2, f"{place}: cannot be written ({words})")
     assert answer["fix"]
     assert sorted(p.name for p in home.iterdir()) == ["file", "sessions.jsonl"]
@@ -66,14 +66,14 @@ def test_report(
     home: Path, capsys: pytest.CaptureFixture[str], option: str, place: str, words: str
 ) -> None:
     (home / "file").write_text("")
-    code, answer = told(capsys, "report", "good", "--db", _store(home), option, place)
+    code, answer = answer_of(capsys, "report", "good", "--db", _store(home), option, place)
     assert (code, answer["error"]) == (2, f"{place}: cannot be written ({words})")
 
 
 @pytest.mark.parametrize("place", ["file/x", "/proc/x"])
 def test_parquet(home: Path, capsys: pytest.CaptureFixture[str], place: str) -> None:
     (home / "file").write_text("")
-    code, answer = told(capsys, "report", "good", "--db", _store(home), "--parquet", place)
+    code, answer = answer_of(capsys, "report", "good", "--db", _store(home), "--parquet", place)
     assert code == 2
     assert answer["error"].startswith(f"{place}: cannot be written (")
 
@@ -86,7 +86,7 @@ def test_the_output_folder_of_a_run(
     config = CONFIG.format(baseline="http://127.0.0.1:9", candidate="http://127.0.0.1:10")
     config = config.replace("[run]", f'[run]\noutput = "{output}"') + POLICY
     (home / "draftgate.toml").write_text(config)
-    code, answer = told(capsys, "gate")
+    code, answer = answer_of(capsys, "gate")
     assert code == 2
     place = "run.output" if "u0000" in output else f"{output}/runs"
     assert place in answer["error"]
@@ -109,7 +109,7 @@ def test_a_full_disk_stops_a_run_and_says_how_to_go_on(
     with paper_paths() as (baseline, candidate):
         config = CONFIG.format(baseline=baseline.url, candidate=candidate.url) + POLICY
         (home / "draftgate.toml").write_text(config)
-        code, answer = told(capsys, "gate", "--resume", "r1")
+        code, answer = answer_of(capsys, "gate", "--resume", "r1")
         where = journal.relative_to(home)
         assert (code, answer["error"]) == (
             2,
@@ -129,7 +129,7 @@ def test_only_the_name_of_a_run_can_be_resumed(
     config = CONFIG.format(baseline="http://127.0.0.1:9", candidate="http://127.0.0.1:10")
     (home / "draftgate.toml").write_text(config + POLICY)
     for verb in (["gate"], ["replay", "--path", "candidate"]):
-        code, answer = told(capsys, *verb, "--resume", name)
+        code, answer = answer_of(capsys, *verb, "--resume", name)
         assert code == 2
         assert "there is no such run to resume" in answer["error"]
         assert answer["fix"] == "runs that can be resumed: r1"

@@ -1,4 +1,4 @@
-"""`draftgate.toml`: right values are read, and each mistake is named with its mend."""
+"""`draftgate.toml`: right values are read, and each mistake is named with its fix."""
 
 import json
 from pathlib import Path
@@ -204,7 +204,7 @@ def test_what_a_path_lacks_is_said_before_any_session_is_read(
 
 
 @pytest.mark.parametrize(
-    ("value", "told"),
+    ("value", "message"),
     [
         ("nan", "`x` is nan"),
         ("-inf", "`x` is -inf"),
@@ -214,12 +214,14 @@ def test_what_a_path_lacks_is_said_before_any_session_is_read(
         ("99999999999999999999", "`x` is beyond 64 bits"),
     ],
 )
-def test_what_vllm_cannot_be_given_as_json_is_named(tmp_path: Path, value: str, told: str) -> None:
+def test_what_vllm_cannot_be_given_as_json_is_named(
+    tmp_path: Path, value: str, message: str
+) -> None:
     file = _write(tmp_path, GOOD.replace('method = "ngram"', f'method = "ngram", x = {value}'))
     with pytest.raises(ConfigError) as caught:
         read_config(file)
     assert str(caught.value) == (
-        f"{file}: candidate.speculative_config: {told}, which JSON, and so vLLM's "
+        f"{file}: candidate.speculative_config: {message}, which JSON, and so vLLM's "
         "--speculative-config, cannot hold"
     )
     assert caught.value.fix.startswith("write a finite number")

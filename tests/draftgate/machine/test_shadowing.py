@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[3]
 
 START = """
 import sys
-# As an install that is not editable: the finder of an editable one mends what is shadowed here.
+# As an install that is not editable: the finder of an editable one undoes what is shadowed here.
 sys.meta_path[:] = [f for f in sys.meta_path if not f.__module__.startswith("__editable__")]
 sys.path[:0] = sys.argv[1:3]
 sys.argv[1:3] = []
@@ -80,8 +80,8 @@ def test_another_distribution_in_the_same_folder_is_named() -> None:
 
 
 def test_a_package_of_an_extra_is_named_with_what_gets_it() -> None:
-    told = explained(ModuleNotFoundError("No module named 'vllm'", name="vllm.config"))
-    assert told is not None
-    assert told[0] == "this needs the package vllm, which is not installed"
-    assert "draftgate[cpu]" in told[1]
+    explanation = explained(ModuleNotFoundError("No module named 'vllm'", name="vllm.config"))
+    assert explanation is not None
+    assert explanation[0] == "this needs the package vllm, which is not installed"
+    assert "draftgate[cpu]" in explanation[1]
     assert explained(ModuleNotFoundError("No module named 'numpy'", name="numpy")) is None

@@ -267,7 +267,7 @@ def test_one_switch_turns_the_ready_made_arms_on(tmp_path: Path) -> None:
     ]
 
 
-def test_other_clients_of_an_attached_server_are_told_and_no_fault(tmp_path: Path) -> None:
+def test_other_clients_of_an_attached_server_are_reported_and_no_fault(tmp_path: Path) -> None:
     outcome = gate_with(tmp_path, candidate=Faults(drafts=K, others=30))
     assert outcome.codes == {}
     (run,) = rows(outcome, "select notes from runs")

@@ -1,4 +1,4 @@
-"""Servers on a bad day: each ends in a named finding, a bound left open, or an error with its mend.
+"""Servers on a bad day: each ends in a named finding, a bound left open, or an error with its fix.
 
 What none of them may end in is a pass.
 """
@@ -222,7 +222,7 @@ def test_servers_behind_a_gateway_that_hides_all_but_chat(gate: Gate) -> None:
 # Gateways that write answers in their own way.
 
 
-def test_a_gateway_with_text_parts_and_argument_objects_is_read_and_told(gate: Gate) -> None:
+def test_a_gateway_with_text_parts_and_argument_objects_is_read_and_reported(gate: Gate) -> None:
     def parts(stream: Stream, request: Request) -> None:
         half = len(stream.content) // 2
         texts = (stream.content[:half], stream.content[half:])

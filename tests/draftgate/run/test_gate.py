@@ -294,7 +294,7 @@ def test_lists_of_one_score_do_not_pass_for_an_argmax_check(gate: Gate) -> None:
     assert outcome.verdict.verdict != "pass"
 
 
-def test_a_server_with_another_drafter_than_it_is_said_to_have_is_told(gate: Gate) -> None:
+def test_a_server_with_another_drafter_than_it_is_said_to_have_is_reported(gate: Gate) -> None:
     def skips(stream: Stream, request: Request) -> None:
         """As n-gram does where nothing matches: the step stands in no array."""
         stream.drafted, stream.accepted = stream.drafted[1:], stream.accepted[1:]

@@ -82,7 +82,7 @@ def test_the_acceptance_of_a_slice_is_that_of_the_views(sound: GateOutcome) -> N
             assert mine["conditional_acceptance"] == row["conditional_acceptance"]
 
 
-def test_a_fault_of_one_team_is_told(tmp_path: Path) -> None:
+def test_a_fault_of_one_team_is_reported(tmp_path: Path) -> None:
     outcome = gate_of(tmp_path, Faults(drafts=K, spoil=torn_for_team_b))
     assert outcome.verdict.verdict == "fail"
     found = slices(outcome)

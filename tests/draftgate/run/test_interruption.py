@@ -74,8 +74,8 @@ def test_ctrl_c_says_what_is_kept_and_how_to_go_on(tmp_path: Path, verb: list[st
         code, out, err = person.run(tmp_path, *verb, "--json")
         assert code == 130, err
         (folder,) = (tmp_path / ".draftgate" / "runs").iterdir()
-        told = json.loads(out)
-        kept = int(told["error"].split()[0])
+        answer = json.loads(out)
+        kept = int(answer["error"].split()[0])
         assert 1 <= kept <= 10
         *_, interrupted, resume = err.splitlines()
         where = folder.relative_to(tmp_path)
@@ -101,9 +101,9 @@ def test_sigterm_ends_a_run_as_ctrl_c_does(tmp_path: Path, before: tuple[str, ..
         code, out, err = person.run(tmp_path, "gate", "--json", before=before)
     assert code == 130, err
     (folder,) = (tmp_path / ".draftgate" / "runs").iterdir()
-    told = json.loads(out)
-    assert 1 <= int(told["error"].split()[0]) <= 10
-    assert f"--resume {folder.name} " in told["fix"]
+    answer = json.loads(out)
+    assert 1 <= int(answer["error"].split()[0]) <= 10
+    assert f"--resume {folder.name} " in answer["fix"]
     assert "Traceback" not in err
 
 

@@ -40,7 +40,7 @@ def candidate() -> list[Exchange]:
     return list(evidence.of("candidate").values())
 
 
-def test_the_server_is_told_and_no_draft_model_is_looked_for(config: Config) -> None:
+def test_the_server_is_configured_and_no_draft_model_is_looked_for(config: Config) -> None:
     spec = server_spec(config, "candidate")
     command = server_command(spec, port=1)
     assert json.loads(command[command.index("--speculative-config") + 1]) == MTP

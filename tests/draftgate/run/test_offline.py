@@ -86,7 +86,7 @@ def respelt(journal: Path, wrong: dict[int, dict[str, str]]) -> None:
             writer.add(replace(capture, key=key))
 
 
-def test_records_of_no_path_are_counted_and_told_with_their_place(
+def test_records_of_no_path_are_counted_and_reported_with_their_place(
     folders: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     _, good = folders
@@ -97,11 +97,11 @@ def test_records_of_no_path_are_counted_and_told_with_their_place(
     respelt(plain, {1: {"path": ""}})
     outcome = judge_journals(files, None)
     assert outcome.counts["records_of_no_path"] == 3
-    told = ", so nothing judges it"
+    effect = ", so nothing judges it"
     assert [note for note in outcome.notes if "record " in note] == [
-        f"{plain.resolve()}, record 1: path '' is neither baseline nor candidate{told}",
+        f"{plain.resolve()}, record 1: path '' is neither baseline nor candidate{effect}",
         f"{files[0].resolve()}, record 2, and 1 more of them: path 'candidat' is neither "
-        f"baseline nor candidate{told}",
+        f"baseline nor candidate{effect}",
     ]
     # The turns whose answers they were are unanswered: such a run does not pass.
     assert outcome.verdict.verdict != "pass"
@@ -109,7 +109,7 @@ def test_records_of_no_path_are_counted_and_told_with_their_place(
     assert "record 2, and 1 more of them" in " ".join(capsys.readouterr().out.split())
 
 
-def test_an_arm_of_one_path_alone_is_told() -> None:
+def test_an_arm_of_one_path_alone_is_reported() -> None:
     """The baseline's own repeats, and turns that were sent again, are of one path by design."""
     exchange: Any = object()
     of = {("s", "t"): exchange}

@@ -43,15 +43,15 @@ def outcome(tmp_path_factory: pytest.TempPathFactory) -> GateOutcome:
         return run_gate(config, SilentReporter())
 
 
-def test_a_drafter_that_does_not_know_the_template_fails_nothing_and_is_told(
+def test_a_drafter_that_does_not_know_the_template_fails_nothing_and_is_reported(
     outcome: GateOutcome,
 ) -> None:
     assert outcome.verdict.verdict == "pass", outcome.verdict.reasons
     assert outcome.codes == {}
     (run,) = rows(outcome, "select notes from runs")
-    told = [note for note in run["notes"] if "acceptance length" in note]
-    assert len(told) == 1
-    assert told[0].startswith("arm dated (date_line): acceptance length 1.00, ")
+    notes = [note for note in run["notes"] if "acceptance length" in note]
+    assert len(notes) == 1
+    assert notes[0].startswith("arm dated (date_line): acceptance length 1.00, ")
 
 
 def test_the_loss_is_stored_by_slice(outcome: GateOutcome) -> None:
@@ -81,9 +81,9 @@ def test_the_loss_is_stored_by_slice(outcome: GateOutcome) -> None:
 def test_a_named_question_and_the_report_show_it(outcome: GateOutcome) -> None:
     assert outcome.store is not None
     with Store.open(outcome.store) as store:
-        told = answer(store, "template_shift").rows.to_pylist()
-    assert [(row["arm"], row["slice"]) for row in told[:1]] == [("by-user", "all")]
-    assert ("dated", "all", "lower") in {(r["arm"], r["slice"], r["change"]) for r in told}
+        rows = answer(store, "template_shift").rows.to_pylist()
+    assert [(row["arm"], row["slice"]) for row in rows[:1]] == [("by-user", "all")]
+    assert ("dated", "all", "lower") in {(r["arm"], r["slice"], r["change"]) for r in rows}
     assert outcome.report is not None
     assert "With other prompts" in outcome.report.read_text()
 

@@ -48,7 +48,7 @@ def test_without_a_cap_all_is_read(five: Path, tmp_path: Path) -> None:
         make_plan(config(five, tmp_path / "not there"))
 
 
-def test_nothing_to_replay_is_told_file_by_file(tmp_path: Path) -> None:
+def test_nothing_to_replay_is_reported_file_by_file(tmp_path: Path) -> None:
     notes, shape = tmp_path / "notes.md", tmp_path / "shape.jsonl"
     notes.write_text("# Notes\n")
     row = {"timestamp": 0, "input_length": 9, "output_length": 3, "hash_ids": [1]}

@@ -54,7 +54,7 @@ def always(found: list[str]) -> Stalls:
     return stall
 
 
-def told(outcome: GateOutcome) -> list[tuple[str, str]]:
+def stalls(outcome: GateOutcome) -> list[tuple[str, str]]:
     """Severity and last words of the stalls in the store."""
     assert outcome.store is not None
     with Store.open(outcome.store) as store:
@@ -69,7 +69,7 @@ def test_a_pause_that_does_not_come_back_is_a_warning(gate: Gate) -> None:
     outcome = gate(Faults(drafts=K, stalls=once([])))
     assert "CHUNK_STALL" not in outcome.codes
     assert outcome.verdict.verdict == "pass"
-    assert told(outcome) == [("warning", "0 of 3 re-runs show it: a pause of the machine")]
+    assert stalls(outcome) == [("warning", "0 of 3 re-runs show it: a pause of the machine")]
     assert outcome.folder is not None
     folder = RunFolder(outcome.folder)
     journals = [folder.journal(path, "main") for path in ("baseline", "candidate")]
@@ -84,4 +84,4 @@ def test_a_turn_that_stands_still_again_fails(gate: Gate) -> None:
     outcome = gate(Faults(drafts=K, stalls=always([])))
     assert outcome.codes["CHUNK_STALL"] == 1
     assert outcome.verdict.verdict == "fail"
-    assert told(outcome) == [("error", "deterministic: 3 of 3 re-runs show it")]
+    assert stalls(outcome) == [("error", "deterministic: 3 of 3 re-runs show it")]

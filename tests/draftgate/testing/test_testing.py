@@ -98,7 +98,7 @@ def test_a_near_tie_passes() -> None:
         (both({"content": "a"}, {"content": "b"}), "without token ids"),
     ],
 )
-def test_what_cannot_be_told_is_inconclusive(pair: Any, reason: str) -> None:
+def test_what_cannot_be_known_is_inconclusive(pair: Any, reason: str) -> None:
     with pytest.raises(Inconclusive) as caught:
         assert_equivalent(pair)
     assert reason in str(caught.value)

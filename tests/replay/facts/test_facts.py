@@ -253,14 +253,14 @@ def test_garbage_on_a_route_is_as_good_as_silence(route: str, answer: Any) -> No
     found = facts(answering(route, answer))
     expected = facts(vllm)
     assert found.models == expected.models
-    told = {
+    facts_by_route = {
         "/version": found.version,
         "/metrics": found.cache,
         "/tokenize": found.probe_ids,
         "/v1/completions": found.observables and (found.observables.prompt_logprobs or None),
     }
-    assert told.pop(route) is None
-    assert None not in told.values()
+    assert facts_by_route.pop(route) is None
+    assert None not in facts_by_route.values()
 
 
 @pytest.mark.parametrize("answer", GARBAGE, ids=repr)

@@ -50,9 +50,9 @@ def child_of(model: Path) -> int:
 def test_a_healthy_server_has_a_url_a_log_and_ends_with_its_children(
     model: Path, tmp_path: Path
 ) -> None:
-    told: list[tuple[float, str]] = []
+    reports: list[tuple[float, str]] = []
     with Server(spec(model, "healthy"), tmp_path / "logs" / "candidate.log") as server:
-        server.wait_healthy(lambda seconds, line: told.append((seconds, line)))
+        server.wait_healthy(lambda seconds, line: reports.append((seconds, line)))
         server.check_alive()
         assert urllib.request.urlopen(f"{server.url}/health").status == 200
         assert server.non_default_args() == str({"model": str(model)})
@@ -61,8 +61,8 @@ def test_a_healthy_server_has_a_url_a_log_and_ends_with_its_children(
         assert is_running(child)
     assert not is_running(pid)
     assert gone_within(child, 2)
-    assert told
-    assert told == sorted(told, key=lambda item: item[0])
+    assert reports
+    assert reports == sorted(reports, key=lambda item: item[0])
     assert "non-default args" in (tmp_path / "logs" / "candidate.log").read_text()
 
 
@@ -124,7 +124,7 @@ def test_a_server_that_dies_at_the_start_is_shown_in_its_own_words(
 @pytest.mark.parametrize(
     ("words", "fix"),
     [
-        ("api_server.py: error: unrecognized arguments: --nonsense", "mend `flags`"),
+        ("api_server.py: error: unrecognized arguments: --nonsense", "correct `flags`"),
         (
             "OSError: nope does not appear to have a file named config.json",
             "model's folder or name",

@@ -11,7 +11,7 @@ from traces.errors import ConfigError
 EAGLE = {"method": "eagle3", "model": "d", "num_speculative_tokens": 3}
 
 
-def test_every_draft_is_rejected_by_decree_and_nothing_else_changes() -> None:
+def test_every_draft_is_rejected_and_nothing_else_changes() -> None:
     spec = ServerSpec("candidate", "m", flags=("--dtype", "bfloat16"), speculative_config=EAGLE)
     in_shape, plain = server_command(in_verify_shape(spec), 8000), server_command(spec, 8000)
     place = in_shape.index("--speculative-config") + 1

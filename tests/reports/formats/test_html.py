@@ -161,7 +161,7 @@ def test_bounds_that_do_not_apply_come_last_and_each_has_its_words(store: Store)
 
 
 @pytest.mark.parametrize(
-    ("allowed", "told"),
+    ("allowed", "note"),
     [
         ([], "No visible difference."),
         ([True], "No visible difference but those that speculation explains."),
@@ -169,14 +169,14 @@ def test_bounds_that_do_not_apply_come_last_and_each_has_its_words(store: Store)
     ],
 )
 def test_what_differed_is_said_also_where_nothing_did(
-    store: Store, allowed: list[bool], told: str | None
+    store: Store, allowed: list[bool], note: str | None
 ) -> None:
     run = synthetic_run("r")
     row = run.path_differences[0]
     differing = [{**row, "field": f"f{i}", "allowed": known} for i, known in enumerate(allowed)]
     store.load(replace(run, path_differences=differing))
     text = Page(render_html(store, read_summary(store, "r"))).text
-    assert [line for line in text if line.startswith("No visible")] == ([told] if told else [])
+    assert [line for line in text if line.startswith("No visible")] == ([note] if note else [])
 
 
 def test_the_numbers_of_a_bound_are_named_where_a_phone_stacks_them(store: Store) -> None:

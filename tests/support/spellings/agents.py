@@ -149,8 +149,8 @@ def kimi(talks: list[Conversation]) -> bytes:
     rows: list[dict[str, Any]] = [{"type": "config.update", "systemPrompt": talk.system}]
 
     def event(kind: str, step: int, **more: Any) -> None:
-        told = {"type": kind, "stepUuid": f"step-{step}", **more}
-        rows.append({"type": "context.append_loop_event", "event": told})
+        event = {"type": kind, "stepUuid": f"step-{step}", **more}
+        rows.append({"type": "context.append_loop_event", "event": event})
 
     for place, exchange in enumerate(talk.exchanges):
         if exchange.user:

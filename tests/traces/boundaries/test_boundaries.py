@@ -39,7 +39,7 @@ def test_the_texts_cover_every_label_and_every_family() -> None:
     assert covered == {family.name for family in FAMILIES.values()}
 
 
-def test_a_reasoning_block_opened_by_the_prompt_is_told_by_the_servers_own_reading() -> None:
+def test_a_reasoning_block_opened_by_the_prompt_is_known_by_the_servers_own_reading() -> None:
     assert opens_in_reasoning("\nHm, yes.</think>No", "Hm, yes.")
     assert not opens_in_reasoning("<think>Hm</think>No", "Hm")
     assert not opens_in_reasoning("No", "")

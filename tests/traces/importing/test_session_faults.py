@@ -148,7 +148,9 @@ def shown(name: str | None, words: str) -> dict[str, Any]:
     return {"role": "tool", "tool_call_id": name, "content": words}
 
 
-def test_calls_that_are_the_same_are_told_from_calls_that_read_the_same(tmp_path: Path) -> None:
+def test_calls_that_are_the_same_are_distinguished_from_calls_that_read_the_same(
+    tmp_path: Path,
+) -> None:
     block = {"type": "tool_use", "id": "c1", "name": "Read", "input": {"path": "a"}}
     unnamed = {"type": "tool_call", "name": "Read", "arguments": {"path": "a"}}
     empty = {**block, "input": {}}
@@ -298,7 +300,7 @@ def test_a_tree_of_files_is_one_session(tmp_path: Path) -> None:
     assert prompt(older, 0) == ["user: list files"]
 
 
-def test_a_piece_of_a_tree_without_its_session_is_told(tmp_path: Path) -> None:
+def test_a_piece_of_a_tree_without_its_session_is_reported(tmp_path: Path) -> None:
     pieces = FAULTS / "opencode-storage" / "storage"
     shutil.copytree(pieces / "part", tmp_path / "storage" / "part")
     files = list(import_files([tmp_path]))
@@ -306,7 +308,7 @@ def test_a_piece_of_a_tree_without_its_session_is_told(tmp_path: Path) -> None:
     assert all("storage/session" in str(file.drain().reason) for file in files)
 
 
-def test_a_broken_file_of_a_tree_is_told(tmp_path: Path) -> None:
+def test_a_broken_file_of_a_tree_is_reported(tmp_path: Path) -> None:
     shutil.copytree(FAULTS / "opencode-storage", tmp_path / "tree")
     (tmp_path / "tree/storage/part/msg_1/prt_1.json").write_bytes(b"{")
     (file,) = import_files([tmp_path])
@@ -379,7 +381,7 @@ NOT_UNDERSTOOD: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("message", NOT_UNDERSTOOD, ids=str)
-def test_what_is_not_understood_is_left_out_and_told(
+def test_what_is_not_understood_is_left_out_and_reported(
     tmp_path: Path, message: dict[str, Any]
 ) -> None:
     end = {"role": "assistant", "content": "end"}

@@ -402,7 +402,7 @@ def test_a_database_of_something_else(tmp_path: Path) -> None:
     assert file.reason == "no known session format matches"
 
 
-def test_parts_of_a_message_that_is_not_there_are_told(tmp_path: Path) -> None:
+def test_parts_of_a_message_that_is_not_there_are_reported(tmp_path: Path) -> None:
     file, (session,) = read(
         database(
             tmp_path,

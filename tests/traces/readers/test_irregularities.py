@@ -372,7 +372,7 @@ def test_circles_and_lost_parents_end(tmp_path: Path) -> None:
     assert "parent_not_found" in {warning.code for warning in file.warnings}
 
 
-def test_formats_are_told_by_structure_not_by_name(tmp_path: Path) -> None:
+def test_formats_are_recognized_by_structure_not_by_name(tmp_path: Path) -> None:
     path = tmp_path / "rollout-claude.traj"
     content = {
         "messages": [{"role": "user", "content": "x"}, {"role": "assistant", "content": "y"}]

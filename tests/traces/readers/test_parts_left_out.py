@@ -1,4 +1,4 @@
-"""What is lost inside a row is told, and the prompt that misses it is not called exact."""
+"""What is lost inside a row is reported, and the prompt that misses it is not called exact."""
 
 import json
 from collections.abc import Callable
@@ -99,7 +99,7 @@ def test_attributes_that_the_exporter_dropped(tmp_path: Path) -> None:
     assert [(w.code, w.row, w.detail) for w in file.warnings] == [("parts_left_out", 2, "3 parts")]
 
 
-def test_an_answer_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+def test_an_answer_that_cannot_be_read_is_reported(tmp_path: Path) -> None:
     request = {"model": "m", "messages": [{"role": "user", "content": "go"}]}
     answer = {"choices": [{"message": {"content": "hi"}}]}
     failed = {"error": {"message": "overloaded"}}

@@ -26,7 +26,7 @@ def sound() -> list[Path]:
 
 
 def check_sizes(sessions: list[Session]) -> None:
-    """Sizes of prompts, told by difference, are those of the messages they are made of."""
+    """Sizes of prompts, stored as differences, are those of the messages they are made of."""
     sizer = TurnSizer(len)
     for session in sessions:
         for turn, prompt, _ in sizer.sizes(session):

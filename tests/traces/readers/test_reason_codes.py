@@ -39,7 +39,7 @@ def codes_of(tree: ast.Module, names: Mapping[str, set[str]]) -> Iterator[str]:
                 yield from said(code, names)
             case ast.Call(func=ast.Name(id="Unsupported"), args=[_, _, code, *_]):
                 yield from said(code, names)
-            case ast.Call(func=ast.Attribute(value=ast.Name(id="mended"), attr="append")):
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="repaired"), attr="append")):
                 yield from said(node.args[0], names)
             case ast.Assign(targets=[target], value=code):
                 if ast.unparse(target).endswith("skip_reason"):
@@ -78,6 +78,6 @@ def test_all_kinds_are_found(codes: set[str]) -> None:
 
 def test_every_code_is_explained(root: Path, codes: set[str]) -> None:
     pages = (root / "docs" / "formats").glob("*.md")
-    told = "\n".join(page.read_text() for page in pages)
+    documented = "\n".join(page.read_text() for page in pages)
     kinds = {code: f"`{code.partition('_')[0]}_…`" for code in codes}
-    assert {c for c in codes if f"`{c}`" not in told and kinds[c] not in told} == set()
+    assert {c for c in codes if f"`{c}`" not in documented and kinds[c] not in documented} == set()

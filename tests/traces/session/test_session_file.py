@@ -34,7 +34,7 @@ def test_what_is_written_comes_back(session: Session, tmp_path: Path) -> None:
     assert again[0].prefix(again[0].turns[1]) == session.prefix(session.turns[1])
 
 
-def test_prefixes_are_told_by_difference(session: Session) -> None:
+def test_prefixes_are_stored_as_differences(session: Session) -> None:
     first, second = session.turns
     assert (first.base, first.keep, first.restart) == (None, 0, "start")
     assert (second.base, second.keep, second.restart) == ("t0000", 2, None)

@@ -157,7 +157,7 @@ def test_a_capture_that_stops_inside_an_event_says_so() -> None:
     assert response.malformed == ("the stream ends inside event 1",)
 
 
-def test_an_event_that_is_no_json_is_told() -> None:
+def test_an_event_that_is_no_json_is_reported() -> None:
     response = response_of(capture(b"data: {oops\n\ndata: [1]\n\ndata: [DONE]\n\n", []))
     assert response.done
     assert [text.split(":")[0] for text in response.malformed] == [

@@ -114,8 +114,8 @@ def test_any_json_at_any_place_of_a_chunk_is_read_or_named(
     assert decoded == given_as_objects
     for response in (decoded, given_as_objects):
         assert len(response.chunks) == 2
-        for told in response.malformed:
-            assert told.startswith("event 1 is no chat completion chunk: ")
+        for reason in response.malformed:
+            assert reason.startswith("event 1 is no chat completion chunk: ")
         if not response.malformed and value is not None:
             assert response.content.startswith("a")
         assert response.broken_event in (None, *response.malformed)
@@ -184,10 +184,10 @@ def test_a_field_of_another_type_is_named_with_its_event(
     place: str, value: Any, where: str
 ) -> None:
     response = response_of(stream(FULL, with_value(keys(place), value), FULL))
-    (told,) = response.malformed
-    assert told.startswith("event 1 is no chat completion chunk: Expected ")
-    assert told.endswith(f" - at {where}")
-    assert response.broken_event == told
+    (reason,) = response.malformed
+    assert reason.startswith("event 1 is no chat completion chunk: Expected ")
+    assert reason.endswith(f" - at {where}")
+    assert response.broken_event == reason
     # The other two events are read as ever.
     assert response.content == "aa"
     assert [chunk.token_ids for chunk in response.chunks] == [1, None, 1]
@@ -208,7 +208,7 @@ def test_an_error_object_is_an_error_whatever_else_it_holds() -> None:
     assert response.error == {"error": {"message": "boom"}, "choices": 5}
 
 
-def test_text_in_parts_is_joined_and_told() -> None:
+def test_text_in_parts_is_joined_and_reported() -> None:
     parts = [{"type": "text", "text": "one "}, "two ", {"text": "three"}]
     response = response_of(stream(with_value(keys("choices.0.delta.content"), parts)))
     assert response.content == "one two three"
@@ -222,7 +222,7 @@ def test_a_part_that_is_no_text_is_named(part: Any) -> None:
     assert "delta.content[0]" in (response.broken_event or "")
 
 
-def test_arguments_as_an_object_are_its_json_and_told() -> None:
+def test_arguments_as_an_object_are_its_json_and_reported() -> None:
     arguments = {"path": "é", "deep": [1, None, {"a": True}]}
     place = keys("choices.0.delta.tool_calls.0.function.arguments")
     response = response_of(stream(with_value(place, arguments)))

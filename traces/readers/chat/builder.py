@@ -57,7 +57,7 @@ class SessionBuilder:
     _warnings: list[SourceWarning] = field(default_factory=list)
 
     def add(self, message: Message) -> str:
-        """Store a message; returns its name. What it leaves out is told once."""
+        """Store a message; returns its name. What it leaves out is reported once."""
         mid = message.mid
         if mid not in self._messages:
             self._messages[mid] = message

@@ -17,7 +17,7 @@ MAX_REMEMBERED = 64_000_000
 """Bytes of JSON by which messages are known again; beyond them all are forgotten."""
 
 
-class Told(msgspec.Struct, gc=False):
+class Entry(msgspec.Struct, gc=False):
     """An item of a prompt and its message.
 
     `key` names the message without its reasoning, which clients often do not send back.
@@ -28,14 +28,14 @@ class Told(msgspec.Struct, gc=False):
     key: str
 
 
-def told(item: Item) -> list[Told]:
+def entries_of(item: Item) -> list[Entry]:
     """`item` with its message."""
     if isinstance(item, Replaced):
         return []
     message = item.message()
     plain = isinstance(item, Answer) and item.reasoning
     return [
-        Told(item, message, replace(item, reasoning="").message().mid if plain else message.mid)
+        Entry(item, message, replace(item, reasoning="").message().mid if plain else message.mid)
     ]
 
 
@@ -48,13 +48,13 @@ class PromptReader:
 
     blobs: BlobStore
     left_out: int = 0
-    _known: dict[bytes, list[Told]] = field(default_factory=dict)
+    _known: dict[bytes, list[Entry]] = field(default_factory=dict)
     _size: int = 0
 
-    def read(self, messages: Any, row: int) -> list[Told]:
+    def read(self, messages: Any, row: int) -> list[Entry]:
         """The messages of a list; what is no message is left out."""
         chat = ChatReader(self.blobs)
-        prompt: list[Told] = []
+        prompt: list[Entry] = []
         for message in items(messages):
             name = _name(message)
             known = self._known.get(name)
@@ -67,9 +67,9 @@ class PromptReader:
         self.left_out = chat.left_out
         return prompt
 
-    def _first(self, message: Any, name: bytes, chat: ChatReader, row: int) -> list[Told]:
+    def _first(self, message: Any, name: bytes, chat: ChatReader, row: int) -> list[Entry]:
         before = chat.guesses, chat.left_out
-        read = [entry for item in chat.message(message, (row,)) for entry in told(item)]
+        read = [entry for item in chat.message(message, (row,)) for entry in entries_of(item)]
         if name and (chat.guesses, chat.left_out) == before:
             self._size += len(name)
             if self._size > MAX_REMEMBERED:

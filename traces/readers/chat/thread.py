@@ -11,8 +11,8 @@ class Thread:
     """`mids` name the messages of the prompt as it stands.
 
     `kept` of them, from the start, are also the start of (prompt + output) of the thread's last
-    turn, `last`, which were `size` messages. So a turn is told by its difference without comparing
-    whole prompts, however long they grow. The first `unspoken` messages are no user's.
+    turn, `last`, which were `size` messages. So a turn is stored as its difference without
+    comparing whole prompts, however long they grow. The first `unspoken` messages are no user's.
     """
 
     name: str

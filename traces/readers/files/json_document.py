@@ -1,4 +1,4 @@
-"""A file that is one JSON value, told apart from JSON Lines by its first lines."""
+"""A file that is one JSON value, distinguished from JSON Lines by its first lines."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from traces.readers.files.ledger import Ledger
 
 LINES_TO_TELL = 21
 BYTES_TO_TELL = 8_000_000
-"""Lines, or bytes of them, after which a file that began like JSON is told."""
+"""Lines, or bytes of them, after which the format of a file that began like JSON is known."""
 
 SMALL_BYTES = 64_000_000
 """A file of this size can be tried as a whole before its lines are looked at."""
@@ -72,9 +72,9 @@ class JsonDocument:
             )
         return data
 
-    def _only(self, values: list[Any], mended: str | None) -> Any:
-        if len(values) > 1 or (mended and TORN in mended):
+    def _only(self, values: list[Any], repaired: str | None) -> Any:
+        if len(values) > 1 or (repaired and TORN in repaired):
             return None
-        if mended:
-            self.ledger.warn(mended)
+        if repaired:
+            self.ledger.warn(repaired)
         return values[0]

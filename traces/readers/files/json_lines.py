@@ -26,19 +26,19 @@ MAX_STARTS = 3
 
 
 class Line(NamedTuple):
-    """Line number `row`: its values (more than one if glued) and what was mended in it; or, with no
-    values, the `fault`, and the `text` that has it."""
+    """Line number `row`: its values (more than one if glued) and what was repaired in it; or,
+    with no values, the `fault`, and the `text` that has it."""
 
     row: int
     values: list[Any]
-    mended: str | None = None
+    repaired: str | None = None
     fault: str | None = None
     text: bytes = b""
 
     @property
     def stands_alone(self) -> bool:
         """Whether this is one or more rows, and nothing else."""
-        whole = self.mended is None or TORN not in self.mended
+        whole = self.repaired is None or TORN not in self.repaired
         return whole and any(isinstance(value, dict | list) for value in self.values)
 
 
@@ -49,10 +49,10 @@ def parse_line(row: int, line: bytes) -> Line:
     if line is TOO_LONG:
         return Line(row, [], fault="too_long")
     try:
-        values, mended = parse_row(line)
+        values, repaired = parse_row(line)
     except Unreadable as error:
         return Line(row, [], fault=str(error), text=line)
-    return Line(row, values, mended)
+    return Line(row, values, repaired)
 
 
 class JsonLines:
@@ -87,9 +87,9 @@ class JsonLines:
 
     @property
     def only(self) -> tuple[list[Any], str | None]:
-        """The values, and what was mended, of the one line that is not blank."""
+        """The values, and what was repaired, of the one line that is not blank."""
         line = next(line for line in self._known if line.values)
-        return line.values, line.mended
+        return line.values, line.repaired
 
     def read(self, ledger: Ledger) -> Iterator[tuple[int, Any]]:
         """Every value with its row, once; lines without one are counted with their fault.
@@ -130,8 +130,8 @@ class _Faulty:
         """The values that a line gives, by itself or as the last piece of a record."""
         if line.fault is None:
             self.count()
-            if line.mended is not None:
-                self._ledger.warn(line.mended, line.row)
+            if line.repaired is not None:
+                self._ledger.warn(line.repaired, line.row)
             for value in line.values:
                 yield line.row, value
             return
@@ -182,8 +182,8 @@ class _Faulty:
 def _record(pieces: list[Line]) -> Any:
     """The record that lines are together, if they are one."""
     try:
-        values, mended = parse_row(b"".join(piece.text for piece in pieces))
+        values, repaired = parse_row(b"".join(piece.text for piece in pieces))
     except Unreadable:
         return None
-    torn = mended is not None and TORN in mended
+    torn = repaired is not None and TORN in repaired
     return values[0] if len(values) == 1 and not torn and isinstance(values[0], dict) else None

@@ -25,7 +25,7 @@ class Unreadable(ValueError):
 
 
 def parse_row(line: bytes) -> tuple[list[Any], str | None]:
-    """The values of a row (more than one if glued), and what had to be mended, if anything.
+    """The values of a row (more than one if glued), and what had to be repaired, if anything.
 
     Raises Unreadable, with the reason ``not_json`` or ``too_deep``.
     """
@@ -37,12 +37,12 @@ def parse_row(line: bytes) -> tuple[list[Any], str | None]:
 
 
 def _parse_leniently(line: bytes) -> tuple[list[Any], str | None]:
-    mended = []
+    repaired = []
     string = line.decode("utf-8", errors="replace")
     if "\ufffd" in string and b"\xef\xbf\xbd" not in line:
-        mended.append("invalid_utf8")
+        repaired.append("invalid_utf8")
     if "\0" in string:
-        mended.append("nul_bytes")
+        repaired.append("nul_bytes")
         string = string.replace("\0", "")
     string = string.strip().lstrip("\ufeff")
     decoder = json.JSONDecoder(strict=False)
@@ -60,14 +60,14 @@ def _parse_leniently(line: bytes) -> tuple[list[Any], str | None]:
     except ValueError as error:
         if not values:
             raise Unreadable("not_json") from error
-        mended.append(TORN)
+        repaired.append(TORN)
     if not values:
         raise Unreadable("not_json")
     if len(values) > 1:
         if not all(isinstance(value, dict | list) for value in values):
             raise Unreadable("not_json")
-        mended.append("glued_records")
-    return [scrubbed(value) for value in values], ",".join(mended) or "lenient"
+        repaired.append("glued_records")
+    return [scrubbed(value) for value in values], ",".join(repaired) or "lenient"
 
 
 def scrubbed(value: Any, depth: int = 0) -> Any:

@@ -5,7 +5,7 @@
 
 Results can be plain user text, ``[execute_command for '…'] Result:`` and a block that follows; they
 are given to the calls before them, by name and position. What Cline took out of a prompt that grew
-too long is told by ``ui_messages.json`` in the same folder, which is looked at if it is there.
+too long is recorded in ``ui_messages.json`` in the same folder, which is looked at if it is there.
 """
 
 import re

@@ -13,7 +13,7 @@ from traces.session.session import Session
 
 @dataclass(frozen=True, slots=True)
 class Unsupported:
-    """A format told by its rows. Every row is counted under `skip`."""
+    """A format known by its rows. Every row is counted under `skip`."""
 
     format: str
     unsupported: str

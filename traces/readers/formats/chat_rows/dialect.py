@@ -4,8 +4,8 @@
     {"role":"assistant","content":[{"type":"tool_call",…}]}
 
 They look like chat completions but no API takes them. Neighbouring assistant messages are parts of
-one response there: text, then its calls. Parallel calls whose results were put between them cannot
-be told apart from calls made one after the other.
+one response there: text, then its calls. Parallel calls whose results were put between them look
+like calls made one after the other.
 """
 
 from collections.abc import Iterable

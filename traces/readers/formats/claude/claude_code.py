@@ -47,8 +47,8 @@ class ClaudeCode:
         """Rows ``user`` or ``assistant`` with a message and an id, among rows of known types."""
         lines = items(mapping(sample.document).get("loglines"))[:50]
         if lines:
-            told = [mapping(line) for line in lines]
-            return sum(r.get("type") in ("user", "assistant") for r in told) / len(told)
+            rows = [mapping(line) for line in lines]
+            return sum(r.get("type") in ("user", "assistant") for r in rows) / len(rows)
         messages = sum(_is_message_row(row) for row in sample.objects)
         beside = sum(text(row.get("type")) in SIDE_ROWS for row in sample.objects)
         return share(sample, messages + beside) if messages else 0.0

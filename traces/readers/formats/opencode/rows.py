@@ -49,8 +49,8 @@ def _shell(info: Message, data: Message) -> Message:
 
 def _assistant(info: Message, data: Message) -> Message:
     model = mapping(data.get("model"))
-    told = {**info, "modelID": model.get("id", model.get("modelID", data.get("modelID")))}
-    return {"info": told, "parts": [_part(part) for part in mappings(data.get("content"))]}
+    known = {**info, "modelID": model.get("id", model.get("modelID", data.get("modelID")))}
+    return {"info": known, "parts": [_part(part) for part in mappings(data.get("content"))]}
 
 
 def _part(part: Message) -> Message:

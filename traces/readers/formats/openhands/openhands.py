@@ -25,8 +25,8 @@ def _is_event(row: Any) -> bool:
     if isinstance(row, list):
         return bool(row) and all(_is_event(event) for event in row)
     event = mapping(row)
-    told = "action" in event or "observation" in event
-    return told and ("source" in event or "args" in event or "content" in event)
+    acts = "action" in event or "observation" in event
+    return acts and ("source" in event or "args" in event or "content" in event)
 
 
 def _is_sdk_event(row: dict[str, Any]) -> bool:

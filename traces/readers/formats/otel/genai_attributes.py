@@ -6,7 +6,7 @@ from typing import Any
 
 from traces.readers.chat.chat import ChatReader
 from traces.readers.chat.items import Answer
-from traces.readers.chat.repeated import PromptReader, Told
+from traces.readers.chat.repeated import Entry, PromptReader
 from traces.readers.chat.shapes import items, mapping, mappings, text
 from traces.readers.files.json_text import embedded
 from traces.readers.formats.otel.spans import Span, unflattened
@@ -21,7 +21,7 @@ class ChatSpan:
     `left_out` counts what of it could not be read.
     """
 
-    prompt: list[Told]
+    prompt: list[Entry]
     answer: Answer | None
     tools: Any
     parameters: dict[str, Any] = field(default_factory=dict)

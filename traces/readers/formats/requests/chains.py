@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from traces.readers.chat.builder import SessionBuilder
 from traces.readers.chat.items import Answer, Result
-from traces.readers.chat.repeated import Told
+from traces.readers.chat.repeated import Entry
 from traces.readers.chat.tools import RepeatedTools
 from traces.readers.chat.transcript import history_ids
 from traces.readers.formats.requests.exchange import Exchange
@@ -111,7 +111,7 @@ def _prompt_ids(builder: SessionBuilder, exchange: Exchange) -> list[str]:
     return [builder.add_again(entry.message, rows) for entry in exchange.prompt]
 
 
-def _in_call_order(prompt: Sequence[Told]) -> bool:
+def _in_call_order(prompt: Sequence[Entry]) -> bool:
     """Whether every result stands behind its answer, in the order of the calls."""
     waiting: list[str] = []
     for entry in prompt:

@@ -6,7 +6,7 @@ from typing import Any
 from traces.readers.chat.chat import ChatReader
 from traces.readers.chat.content import content_parts
 from traces.readers.chat.items import Answer, Said
-from traces.readers.chat.repeated import PromptReader, Told, told
+from traces.readers.chat.repeated import Entry, PromptReader, entries_of
 from traces.readers.chat.responses import ResponsesReader
 from traces.readers.chat.shapes import items, mapping, mappings, text, text_or_none
 from traces.readers.files.json_text import writable
@@ -23,7 +23,7 @@ class Exchange:
     the turn that the request itself gives. `left_out` counts what of them could not be read.
     """
 
-    prompt: list[Told]
+    prompt: list[Entry]
     answer: Answer | None
     tools: Any
     row: int
@@ -115,7 +115,7 @@ def _responses(
         found.finish_reason = "tool_calls" if found.calls else "stop"
         if mapping(answer.get("incomplete_details")):
             found.finish_reason = "length"
-    prompt = [entry for item in sent.transcript for entry in told(item)]
+    prompt = [entry for item in sent.transcript for entry in entries_of(item)]
     left_out = sent.left_out + came.left_out
     return Exchange(prompt, found, items(body.get("tools")), row, left_out=left_out)
 
