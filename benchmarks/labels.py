@@ -1,4 +1,4 @@
-"""How fast outputs are labelled and steps become rows, on one core.
+"""How fast outputs are labeled and steps become rows, on one core.
 
 python benchmarks/labels.py [--megabytes 4] [--stream 16]
 

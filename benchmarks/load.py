@@ -121,7 +121,7 @@ def load(journal: Path, db: Path, k: int, stages: list[Stage]) -> int:
         evidence = Evidence()
         add_journal(evidence, journal)
         exchanges = list(evidence)
-    with timed("labelled, steps reconciled, joined", stages):
+    with timed("labeled, steps reconciled, joined", stages):
         drafting = Drafting("eagle3", k)
         readings = [read_exchange(e, "hermes", drafting, "template") for e in exchanges]
     with timed("as Arrow", stages):

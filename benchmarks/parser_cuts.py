@@ -30,7 +30,7 @@ def output(parser: ParserUnderTest) -> TokenText:
     form = FORMATS["hermes"]
     for size in range(1, len(body)):
         call = CallToWrite("write_file", {"path": "b.py", "content": body[:size]})
-        tokens = parser.tokenise("Writing it.\n\n" + form.write([call]))
+        tokens = parser.tokenize("Writing it.\n\n" + form.write([call]))
         if len(tokens.ids) >= TOKENS:
             return tokens
     raise AssertionError("the body is too short")

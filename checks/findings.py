@@ -11,7 +11,7 @@ ERROR, WARNING, INFO = "error", "warning", "info"
 
 SETUP, TRANSPORT, CONTENT = "Set-up", "Transport", "Content"
 TOOL_CALLS, TOKENS = "Tool calls", "Tokens"
-ACCEPTANCE, BEHAVIOUR = "Acceptance", "Behaviour"
+ACCEPTANCE, BEHAVIOR = "Acceptance", "Behavior"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ DEGENERATE_REPETITION = _code(
     "DEGENERATE_REPETITION", TOKENS, "the output falls into a short cycle the baseline lacks"
 )
 CROSS_REQUEST_LEAK = _code(
-    "CROSS_REQUEST_LEAK", TOKENS, "a run of a neighbour's tokens in this request's output"
+    "CROSS_REQUEST_LEAK", TOKENS, "a run of a neighbor's tokens in this request's output"
 )
 PREMATURE_EOS = _code("PREMATURE_EOS", TOKENS, "the output stops inside the reference's")
 MIN_TOKENS_IGNORED = _code("MIN_TOKENS_IGNORED", TOKENS, "the output ends before min_tokens")
@@ -152,7 +152,7 @@ PREFIX_CACHE_LOST = _code(
 )
 
 TOOL_SUCCESS_INFERIOR = _code(
-    "TOOL_SUCCESS_INFERIOR", BEHAVIOUR, "paired tool-call success below the margin"
+    "TOOL_SUCCESS_INFERIOR", BEHAVIOR, "paired tool-call success below the margin"
 )
 
 INVALIDATING = frozenset({PATHS_DIFFER, CONTROL_NOT_CAUGHT, NO_DRAFTS})
@@ -166,7 +166,7 @@ class Finding:
     """One thing seen, with where it was seen and both sides of it.
 
     `token` is an index into the candidate's output tokens, `boundary` what is being written there:
-    a label of the boundary labeller. `cause` is the likely one, where it is known. `baseline` and
+    a label of the boundary labeler. `cause` is the likely one, where it is known. `baseline` and
     `candidate` are short texts to print (escape them: they hold model output). `baseline_too` means
     the baseline shows the same flaw: the model or the parser is at fault, not speculation, and the
     severity is then never `error`.

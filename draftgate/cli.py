@@ -174,7 +174,7 @@ def _lines(kind: str, message: str, label: str, fix: str) -> None:
 
 
 def end_as_by_ctrl_c() -> None:
-    """Let SIGTERM (a container that stops, a cancelled job) end a run as Ctrl-C does."""
+    """Let SIGTERM (a container that stops, a canceled job) end a run as Ctrl-C does."""
 
     def interrupt(number: int, frame: object) -> None:
         if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # started in the background

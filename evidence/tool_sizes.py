@@ -11,7 +11,7 @@ from collections import Counter
 
 import numpy as np
 
-from checks.calls.behaviour import PairedOutcome, judge_behaviour
+from checks.calls.behavior import PairedOutcome, judge_behavior
 from checks.policy import Policy
 from evidence.markdown import table
 
@@ -58,7 +58,7 @@ def rows(runs: int, seed: int) -> list[tuple[object, ...]]:
     found = []
     for name, sessions, *rest in CASES:
         counts = Counter(
-            judge_behaviour(
+            judge_behavior(
                 outcomes(np.random.default_rng((seed, run)), sessions, *rest), Policy(), run
             ).bound.state
             for run in range(runs)

@@ -3,7 +3,7 @@
     python -m evidence.twins                # five gates: concurrency 1 and 8, cache on and off
     python -m evidence.twins mixed-1        # one, by name
 
-Nothing speculates here: `run.kind` is ``aa``, so that the verdict is labelled and no draft is asked
+Nothing speculates here: `run.kind` is ``aa``, so that the verdict is labeled and no draft is asked
 for. Where the two servers run in different modes on purpose, `PATHS_DIFFER` counts as `info`; no
 configuration file may say so. Everything else is judged as always. The embedded target on the first
 turns of the sample sessions, or SmolLM2 on short chats.

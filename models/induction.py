@@ -1,4 +1,4 @@
-"""An initialisation in which copying from the context already works.
+"""An initialization in which copying from the context already works.
 
 Small models find the induction circuit late: it needs two heads at once, each useless alone.
 So both are written into the initial weights, and training only refines them:
@@ -24,7 +24,7 @@ DISTANCE_WEIGHTS = (3.0, 2.0, 2.0, 1.0, 1.0, 1.0, 1.0, 1.0)
 
 
 @torch.no_grad()
-def initialise(model: Llama) -> None:
+def initialize(model: Llama) -> None:
     """Overwrites embeddings and layers 0 and 1; needs 4 heads of hidden_size / 4."""
     shape = model.shape
     size, dim = shape.hidden_size, shape.head_dim

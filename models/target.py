@@ -99,7 +99,7 @@ def train(
     """The trained target; continues from `checkpoint` where it exists."""
     torch.manual_seed(0)
     model = Llama(shape)
-    induction.initialise(model)
+    induction.initialize(model)
     optimizers = Optimizers(model, 0.02, 2e-3)
     done = 0
     if checkpoint.exists():

@@ -41,7 +41,7 @@ class Boundaries:
 
     @classmethod
     def of(cls, labels: TokenLabels) -> "Boundaries":
-        """Boundaries of a labelled output: a boundary is a change of label."""
+        """Boundaries of a labeled output: a boundary is a change of label."""
         label = labels.labels
         index = np.arange(len(label))
         changed = np.ones(len(label), bool)

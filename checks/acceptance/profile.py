@@ -104,8 +104,8 @@ def drift(sums: Matrix) -> Matrix:
     logit = np.log(accepted / rejected)
     place = np.arange(k)
     total = weight.sum(axis=1, keepdims=True)
-    centred = place - (weight * place).sum(axis=1, keepdims=True) / total
-    return np.asarray((weight * centred * logit).sum(axis=1) / (weight * centred**2).sum(axis=1))
+    centered = place - (weight * place).sum(axis=1, keepdims=True) / total
+    return np.asarray((weight * centered * logit).sum(axis=1) / (weight * centered**2).sum(axis=1))
 
 
 def _cell(key: Slice, sessions: Sequence[Sums], seed: int) -> Cell:

@@ -2,7 +2,7 @@
 
     r = sum accepted / sum drafts,   change = r_C / r_R
 
-The error is studentised by session sums (linearised ratio); sessions that both runs replayed are
+The error is studentized by session sums (linearized ratio); sessions that both runs replayed are
 paired, and each counts by its leverage (MacKinnon & White 1985, HC3). It is never less than drafts
 independent of each other would give, of the least variance that whole numbers of their mean can
 have. Degrees of freedom are those

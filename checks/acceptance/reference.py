@@ -13,7 +13,7 @@ judged; without a reference only DEAD arises, by a floor of its own (`checks.acc
 
 A case file compares shares. A run compares many, some of few drafts, and one of them would cross
 its limit by chance; so a lost share must also differ from the reference's by more than chance: a
-one-sided test of two shares at `REFERENCE_P` over all shares compared (Bonferroni), studentised by
+one-sided test of two shares at `REFERENCE_P` over all shares compared (Bonferroni), studentized by
 session sums, since drafts of a session resemble each other. Rows without counts by session, and
 rows of fewer than two effective sessions, are never beyond chance.
 """

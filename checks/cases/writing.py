@@ -1,4 +1,4 @@
-"""A case file for one finding: minimised, redacted, and judged again to the same codes."""
+"""A case file for one finding: minimized, redacted, and judged again to the same codes."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from checks.cases.judge import SplitJudge, judge_scenario
-from checks.cases.minimise import minimised
+from checks.cases.minimize import minimized
 from checks.cases.parts import Scenario, scenario_of_pair, without_shared_flaws
 from checks.cases.redaction import Redact, redacted
 from checks.findings import CODES, ERROR, Finding
@@ -36,7 +36,7 @@ def case_of_pair(
         codes = set(codes_of(scenario))
         return codes == shown if exact else finding.code in codes and codes <= shown
 
-    small = minimised(full, shows)
+    small = minimized(full, shows)
     return _case(finding, small, codes_of(small), redact(finding.message))
 
 

@@ -50,7 +50,7 @@ def leak_control(donors: Sequence[Donor]) -> PairControl:
         return None
 
     return PairControl(
-        "run of a neighbour's tokens",
+        "run of a neighbor's tokens",
         codes.CROSS_REQUEST_LEAK,
         lambda pair: bool(pair.neighbours) and is_seen_by_tokens(pair),
         plant,

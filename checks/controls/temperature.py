@@ -78,7 +78,7 @@ def redraw_turn(turn: SampledTurn, seed: int) -> Redrawn:
 
 
 def expected_z(turns: Sequence[Redrawn], margin: float) -> float:
-    """Standardised difference of mean surprisal beyond the margin (nat per token) that redrawn
+    """Standardized difference of mean surprisal beyond the margin (nat per token) that redrawn
     tokens are expected to show beside as many of the baseline's."""
     spread = sum(one.spread for one in turns)
     beyond = sum(one.shift - margin * one.tokens for one in turns)

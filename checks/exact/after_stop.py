@@ -5,7 +5,7 @@
     EOS:                    raw "one<|im_end|>two"      text or tokens behind the EOS
 
 A speculative step commits several tokens, so one of them may end the output inside an accepted
-block. All stops of the request count, the earliest wins; which one the server says it honoured
+block. All stops of the request count, the earliest wins; which one the server says it honored
 (`stop_match`) excuses nothing. Without `include_stop_str_in_output` the stop string itself is too
 much already.
 """

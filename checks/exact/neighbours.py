@@ -1,4 +1,4 @@
-"""CROSS_REQUEST_LEAK: from a hard fork on, a run of a neighbour's output that is not one's own.
+"""CROSS_REQUEST_LEAK: from a hard fork on, a run of a neighbor's output that is not one's own.
 
 At least 4 tokens and 16 characters that a request in flight beside this one has in its output, in
 neither this request's prompt nor its baseline. Two requests that quote the same file are no leak.
@@ -19,10 +19,10 @@ FEWEST_CHARACTERS = 16
 
 
 def check_leak(pair: Pair) -> Iterator[Finding | NotJudged]:
-    """Needs the neighbours' texts and the candidate's token texts."""
+    """Needs the neighbors' texts and the candidate's token texts."""
     fork = first_fork(pair)
     if not pair.neighbours or not pair.both_have_tokens:
-        yield NotJudged(f.CROSS_REQUEST_LEAK, "neighbours, or token ids of a path, are unknown")
+        yield NotJudged(f.CROSS_REQUEST_LEAK, "neighbors, or token ids of a path, are unknown")
         return
     if fork is None or fork.kind != "hard":
         return

@@ -148,7 +148,7 @@ EXPERTS = (
 )
 """What Hugging Face configurations call the number of experts."""
 
-QUANTISED = ("quantization_config", "quantization", "compression_config")
+QUANTIZED = ("quantization_config", "quantization", "compression_config")
 FEW_BITS = re.compile(r"(?:nv|mx)?fp[48](?!\d)|float-quantized|float8|float4", re.IGNORECASE)
 FLAG = "--quantization"
 
@@ -164,17 +164,17 @@ def heavy_tails(config: Mapping[str, Any], flags: Mapping[str, Sequence[str]]) -
             experts = part.get(name)
             if isinstance(experts, int) and experts > 1:
                 return f"a mixture of experts ({name} is {experts})"
-        for name in QUANTISED:
+        for name in QUANTIZED:
             if part.get(name) and (bits := FEW_BITS.search(json.dumps(part[name]))):
-                return f"quantised to few bits ({name} says {bits[0]})"
+                return f"quantized to few bits ({name} says {bits[0]})"
     given = " ".join(flags.get(FLAG, ()))
     bits = FEW_BITS.search(given)
-    return f"quantised to few bits ({FLAG} {given})" if bits else None
+    return f"quantized to few bits ({FLAG} {given})" if bits else None
 
 
 def _parts(config: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The configuration and the ones nested in it, but for the quantisation's own."""
+    """The configuration and the ones nested in it, but for the quantization's own."""
     yield config
     for name, value in config.items():
-        if isinstance(value, Mapping) and name not in QUANTISED:
+        if isinstance(value, Mapping) and name not in QUANTIZED:
             yield from _parts(value)

@@ -1,6 +1,6 @@
 """Are regrets above the soft bound more frequent than the baseline's own noise allows?
 
-The quantity is ``D = rate_C - 2 rate_A`` per token, session by session. Shapes are standardised to
+The quantity is ``D = rate_C - 2 rate_A`` per token, session by session. Shapes are standardized to
 the candidate's mix (decode and prefill shape round differently), so that D compares like with like:
 
     D = sum over shapes  N_C,shape / N_C  *  (X_C,shape / N_C,shape - 2 X_A,shape / N_A,shape)
@@ -112,14 +112,14 @@ def estimate(
 ) -> RateEstimate:
     """D with its limits. Needs at least one session and one candidate token."""
     sessions = len(table.candidate_tokens)
-    centre = float(excess(table, noise_ratio)[0])
+    center = float(excess(table, noise_ratio)[0])
     drawn = excess(table, noise_ratio, resampling_weights(sessions, samples, seed))
     low, high = mover_limits(table, deff, noise_ratio)
     exceeding = int((table.candidate_exceed.sum(axis=1) > 0).sum())
     with_tokens = int((table.candidate_tokens.sum(axis=1) > 0).sum())
     tokens, exceedances = table.candidate_tokens.sum(), table.candidate_exceed.sum()
     return RateEstimate(
-        excess=centre,
+        excess=center,
         low=min(low, float(np.quantile(drawn, 1 - LEVEL))),
         high=max(high, float(np.quantile(drawn, LEVEL))),
         noise_rate=_noise_rate(table),
@@ -148,7 +148,7 @@ def mover_limits(
     table: RateTable, deff: float, noise_ratio: float, level: float = LEVEL
 ) -> tuple[float, float]:
     """Limits of D from those of its single rates (MOVER; Zou & Donner 2008, Stat Med 27:1693)."""
-    centre = float(excess(table, noise_ratio)[0])
+    center = float(excess(table, noise_ratio)[0])
     tokens, count = table.candidate_tokens.sum(), table.candidate_exceed.sum()
     rate = count / tokens
     low, high = poisson_limits(float(count), float(tokens), deff, level)
@@ -161,7 +161,7 @@ def mover_limits(
         noise_low, noise_high = poisson_limits(seen, exposure, deff, level)
         below += (noise_ratio * share * (noise_high - seen / exposure)) ** 2
         above += (noise_ratio * share * (seen / exposure - noise_low)) ** 2
-    return centre - float(np.sqrt(below)), centre + float(np.sqrt(above))
+    return center - float(np.sqrt(below)), center + float(np.sqrt(above))
 
 
 def excess_p(table: RateTable, deff: float, noise_ratio: float) -> float:

@@ -13,7 +13,7 @@ from checks.acceptance.no_drafts import DraftCounts, Drafts, counted, judge_draf
 from checks.acceptance.profile import Cell, profile
 from checks.acceptance.profile_sums import ProfileSums
 from checks.bounds import Bound, ControlResult
-from checks.calls.behaviour import BehaviourJudgement, judge_behaviour
+from checks.calls.behavior import BehaviorJudgement, judge_behavior
 from checks.causes import ArmTurn, with_causes
 from checks.controls.acceptance import judge_acceptance_control
 from checks.controls.pair_control import Planted
@@ -80,7 +80,7 @@ class Parts:
     sampled: SampledJudgement
     acceptance: Acceptance
     drafts: Drafts
-    behaviour: BehaviourJudgement
+    behavior: BehaviorJudgement
     splits: SplitRun
     further: tuple[ArmJudgement, ...]
     perturbed: tuple[PerturbedArm, ...]
@@ -197,7 +197,7 @@ def _judge_parts(
             accepted, facts.reference, facts.held_against, policy, seed, facts.tags
         ),
         drafts=_drafts(accepted, facts),
-        behaviour=judge_behaviour([o for one in sessions for o in one.outcomes], policy, seed),
+        behavior=judge_behavior([o for one in sessions for o in one.outcomes], policy, seed),
         splits=_splits(sessions, floor, facts),
         further=tuple(
             judge_further(arm, found, floor, facts)
@@ -289,7 +289,7 @@ def _findings(parts: Parts, counters: Sequence[Finding], policy: Policy) -> list
         *parts.sampled.findings,
         *parts.acceptance.findings,
         *parts.drafts.findings,
-        *parts.behaviour.findings,
+        *parts.behavior.findings,
         *counters,
         *parts.splits.findings,
     ]
@@ -302,12 +302,12 @@ def _findings(parts: Parts, counters: Sequence[Finding], policy: Policy) -> list
 
 def _of_slices(slices: Slices, parts: Parts, policy: Policy) -> list[Finding]:
     """What slices show that the whole run has not failed by already."""
-    bounds = (*parts.greedy.bounds, parts.behaviour.bound)
+    bounds = (*parts.greedy.bounds, parts.behavior.bound)
     failed = {bound.name for bound in bounds if bound.state == "fail"}
     found = slice_findings(
         slices.judged,
         rate_failed=RATE in failed,
-        success_failed=parts.behaviour.bound.name in failed,
+        success_failed=parts.behavior.bound.name in failed,
     )
     return [with_policy(finding, policy) for finding in found]
 
@@ -330,7 +330,7 @@ def _bounds(parts: Parts, sessions: Sequence[SessionSums], policy: Policy) -> tu
         *parts.greedy.bounds,
         *parts.sampled.bounds,
         *([] if parts.greedy.turns else enough_bounds(judged, policy)),
-        parts.behaviour.bound,
+        parts.behavior.bound,
         answered_bound(answered),
         _judged_share(sessions),
         *parts.acceptance.bounds,

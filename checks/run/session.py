@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from checks.acceptance.counters import judge_speculation
 from checks.acceptance.profile_sums import ProfileSums
-from checks.calls.behaviour import PairedOutcome
+from checks.calls.behavior import PairedOutcome
 from checks.calls.outcomes import tool_pair
 from checks.controls.pair_control import Planted
 from checks.controls.swap import SwapPlan, planted_result

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from checks.acceptance.profile_sums import ProfileSums
-from checks.calls.behaviour import PairedOutcome
+from checks.calls.behavior import PairedOutcome
 from checks.findings import Finding
 from checks.greedy.judge import GreedyJudgement
 from checks.greedy.turn import TurnRegrets

@@ -66,7 +66,7 @@ class Distribution:
 
 def distribution_of(lists: TopLists, sampling: Sampling) -> Distribution:
     """The distribution at each position of a turn; `lists` must begin at the first output token."""
-    ids, logits, penalty = _penalised(lists, sampling)
+    ids, logits, penalty = _penalized(lists, sampling)
     unlisted = np.clip(1.0 - np.exp(lists.logprobs).sum(axis=1), 0.0, 1.0)
     shift = logits[:, :1] / sampling.temperature
     weights = np.exp(logits / sampling.temperature - shift)
@@ -113,9 +113,9 @@ def _unlisted_weight(
     return nothing, LARGEST_VOCABULARY ** (1.0 - inverse) * unlisted**inverse
 
 
-def _penalised(lists: TopLists, sampling: Sampling) -> tuple[Ints, Floats, float]:
+def _penalized(lists: TopLists, sampling: Sampling) -> tuple[Ints, Floats, float]:
     """(ids, logits best first, largest penalty an unlisted token can have)."""
-    if not sampling.penalised:
+    if not sampling.penalized:
         return lists.ids, lists.logprobs, 0.0
     logits, seen = lists.logprobs.copy(), Counter[int]()
     for row, token in enumerate(lists.tokens):

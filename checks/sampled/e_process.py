@@ -8,7 +8,7 @@ deviation s_t under the distribution. Where rounding moves that mean by no more 
 standard deviations, E is a non-negative supermartingale that begins at 1, for 1 + a <= e^a, and
 ``P(sup E >= 1/a) <= a`` (Ville 1939; Ramdas et al. 2023, arXiv 2210.01948). Alternatives: the
 distribution at a temperature a little higher or lower, the best token preferred (lenient
-acceptance), the drafted token preferred, and tilts of the randomised PIT.
+acceptance), the drafted token preferred, and tilts of the randomized PIT.
 """
 
 from collections.abc import Sequence

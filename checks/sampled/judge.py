@@ -44,7 +44,7 @@ class SampledJudgement:
     """`candidate` and `baseline` are `None` where nothing of that path could be judged, `compared`
     where one of them is.
 
-    `not_judged` counts turns by reason; `seed` reproduces every draw that randomises a PIT
+    `not_judged` counts turns by reason; `seed` reproduces every draw that randomizes a PIT
     (`checks.sampled.pit.pit_draws`).
     """
 

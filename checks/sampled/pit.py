@@ -1,4 +1,4 @@
-"""Randomised probability integral transform of sampled tokens, and its smooth components.
+"""Randomized probability integral transform of sampled tokens, and its smooth components.
 
     U_t = S_t + V_t p_t,   S_t mass of the cells before the one drawn, p_t its mass, V_t ~ U(0, 1)
 

@@ -25,7 +25,7 @@ class Sampling:
     frequency_penalty: float = 0.0
 
     @property
-    def penalised(self) -> bool:
+    def penalized(self) -> bool:
         """True where logits depend on what was emitted before."""
         return self.presence_penalty != 0 or self.frequency_penalty != 0
 

@@ -9,7 +9,7 @@ tokens have a mean a little off 0; what counts is the candidate's beside it.
 Rounding moves a mean by a term of second order, in proportion to the variance of the tokens'
 rounding and of the scores' together: at `scale` times the tokens' rounding, by (scale^2 + 1) / 2
 times as much. A shift exceeds the margin by the test of D(1), and on the same side by that of the
-other, at 5%. The standard error is that of session sums (linearised ratio; Cochran 1977, ch. 6),
+other, at 5%. The standard error is that of session sums (linearized ratio; Cochran 1977, ch. 6),
 never less than the distribution's own; p from Student's t with sessions - 1 degrees of freedom.
 """
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from checks import findings as codes
-from checks.calls.behaviour import PairedOutcome
+from checks.calls.behavior import PairedOutcome
 from checks.findings import ERROR, Finding
 from checks.greedy.judge import GreedyJudgement
 from checks.greedy.turn import TurnRegrets

@@ -1,6 +1,6 @@
 """The two tests of one slice: its regret rate, and its tool-call success.
 
-Both are those of the whole run (`checks.greedy.rate`, `checks.calls.behaviour`), with a p-value in
+Both are those of the whole run (`checks.greedy.rate`, `checks.calls.behavior`), with a p-value in
 place of a limit, so that the p-values of many slices can be adjusted together.
 """
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from checks.bounds import State
-from checks.calls.behaviour import PairedOutcome, limits_of, loss_p, table_of
+from checks.calls.behavior import PairedOutcome, limits_of, loss_p, table_of
 from checks.greedy.rate import EXCEEDANCE_SESSIONS, NOISE_RATIO, excess, excess_p, mover_limits
 from checks.greedy.rate_table import DEFAULT_DEFF, NoiseByShape, clustering_of, rate_table
 from checks.greedy.turn import TurnRegrets

@@ -142,7 +142,7 @@ def bf16_grid(logprobs: Sequence[float]) -> float | None:
     """The spacing (nat) of the bf16 logits behind listed log probabilities.
 
     bf16 keeps 8 significant bits, so logits in [16, 32) are multiples of 0.125, in [8, 16) of
-    0.0625. The normaliser cancels in differences of log probabilities, so these lie on the
+    0.0625. The normalizer cancels in differences of log probabilities, so these lie on the
     logits' grid: the answer is the widest power of two that divides all of them. `None` where no
     spacing down to 2^-9 does (float32 logits), or fewer than three values tell.
     """

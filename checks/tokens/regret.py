@@ -2,7 +2,7 @@
 
     g_t = max_v log p_B(v | h_t) - log p_B(y_t | h_t)   >= 0, in nat
 
-The normaliser cancels, so regret is a gap between two logits and needs no comparison of
+The normalizer cancels, so regret is a gap between two logits and needs no comparison of
 probabilities across engines. Rank is not used: bf16 ties are common, and vLLM gives both members
 of a tie the rank 2. Regrets of decode shape (one row per step, the baseline's own stream) and of
 prefill shape (teacher forcing, ``prompt_logprobs``) round differently and are never mixed.

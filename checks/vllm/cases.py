@@ -67,7 +67,7 @@ def _scenario(
         parser = ParserUnderTest(tool, reasoning, tokenizer_here(tokenizer), request=request)
     except ParserUnavailable:
         return None
-    tokens = parser.tokenise(text)
+    tokens = parser.tokenize(text)
     judged = judge_splits(
         tokens.pieces,
         lambda cut: parser.streamed(tokens, cut),

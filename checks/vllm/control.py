@@ -52,7 +52,7 @@ def _judged(
         text = FORMATS[PARSER].write([call])
         if not call.arguments or len(text) > LONGEST:
             continue
-        tokens = parser.tokenise(text)
+        tokens = parser.tokenize(text)
         whole = parser.whole(tokens)
         if [name for name, _ in whole.calls] == [call.name]:
             yield judge_splits(

@@ -90,5 +90,5 @@ def _tokens(scenario: CaseScenario, parser: ParserUnderTest) -> TokenText | None
         return None
     ids = [token.id for token in candidate.tokens or () if token.id is not None]
     if ids:
-        return parser.detokenise(ids)
-    return None if candidate.raw_text is None else parser.tokenise(candidate.raw_text)
+        return parser.detokenize(ids)
+    return None if candidate.raw_text is None else parser.tokenize(candidate.raw_text)

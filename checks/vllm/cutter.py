@@ -173,7 +173,7 @@ class Cutter:
             parser = ParserUnderTest(
                 served.tool, served.reasoning, self.tokenizer, request=exchange.request
             )
-            tokens = parser.detokenise(
+            tokens = parser.detokenize(
                 response.token_ids or (),
                 response.prompt_token_ids or (),
                 stopped=ended_by_token(response),

@@ -106,11 +106,11 @@ class ParserUnderTest:
     def _fresh(self) -> Any:
         return self.parser(self.tokenizer, self.request.tools, chat_template_kwargs=self._template)
 
-    def tokenise(self, text: str) -> TokenText:
+    def tokenize(self, text: str) -> TokenText:
         """The text as token ids with the pieces vLLM's detokenizer would stream."""
-        return self.detokenise(self.tokenizer.encode(text, add_special_tokens=False))
+        return self.detokenize(self.tokenizer.encode(text, add_special_tokens=False))
 
-    def detokenise(
+    def detokenize(
         self, ids: Sequence[int], prompt: Sequence[int] = (), *, stopped: bool | None = None
     ) -> TokenText:
         """Token ids, the answer to `prompt`, with the text each adds.

@@ -27,7 +27,7 @@ FURTHER = (
 
 
 def build(texts: Iterable[str], vocabulary: int = 1500) -> Any:
-    """The tokenizer, its merges learnt from `texts`; the same texts give the same tokenizer."""
+    """The tokenizer, its merges learned from `texts`; the same texts give the same tokenizer."""
     from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast
 

@@ -23,7 +23,7 @@ from traces.counted import counted
     help="Session file to write.",
 )
 @click.option("--tag", "tags", multiple=True, metavar="KEY=VALUE", help="Tag for every session.")
-@click.option("--format", "format_", metavar="NAME", help="Take this format, do not recognise it.")
+@click.option("--format", "format_", metavar="NAME", help="Take this format, do not recognize it.")
 @click.option("--redact", is_flag=True, help="Replace secrets, e-mails and user names.")
 @click.option("--sample", type=click.IntRange(1), metavar="N", help="Keep N turns, stratified.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the draw.")

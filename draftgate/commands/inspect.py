@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     type=UserPath(exists=True),
     help="tokenizer.json of the target, or its model folder; without it tokens are estimated.",
 )
-@click.option("--format", "format_", metavar="NAME", help="Take this format, do not recognise it.")
+@click.option("--format", "format_", metavar="NAME", help="Take this format, do not recognize it.")
 @click.option("--sample", type=click.IntRange(1), metavar="N", help="Draw N turns, stratified.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the draw.")
 @click.option("--json", "as_json", is_flag=True, help="One machine-readable object on stdout.")

@@ -26,5 +26,5 @@ class ParserInput:
     def tokens(self, parser: ParserUnderTest) -> TokenText:
         """As `parser` meets it."""
         if self.text is not None:
-            return parser.tokenise(self.text)
-        return parser.detokenise(self.ids, self.prompt, stopped=self.stopped)
+            return parser.tokenize(self.text)
+        return parser.detokenize(self.ids, self.prompt, stopped=self.stopped)

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 SUITE = pytest.StashKey["Suite"]()
 SAID = pytest.StashKey[bool]()
-PARAMETRISED = ("recorded_turn", "case_scenario")
-FIXTURES = frozenset({"draftgate_run", "both_paths", "capture", *PARAMETRISED})
+PARAMETRIZED = ("recorded_turn", "case_scenario")
+FIXTURES = frozenset({"draftgate_run", "both_paths", "capture", *PARAMETRIZED})
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -51,7 +51,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """A test for each recorded turn, and for each scenario of a case file."""
-    for name in PARAMETRISED:
+    for name in PARAMETRIZED:
         if name in metafunc.fixturenames and _is_draftgate_fixture(metafunc, name):
             found = _suite(metafunc.config).parameters(name, metafunc.definition)
             metafunc.parametrize(name, found, indirect=True)
@@ -89,9 +89,9 @@ def pytest_report_teststatus(
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if STATUS[0] in terminalreporter.stats:
-        from draftgate.pytest_plugin.reporting import summarise
+        from draftgate.pytest_plugin.reporting import summarize
 
-        summarise(terminalreporter)
+        summarize(terminalreporter)
 
 
 @pytest.fixture

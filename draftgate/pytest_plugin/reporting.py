@@ -66,7 +66,7 @@ def _recorded(item: pytest.Item) -> Iterator[Iterable[str]]:
             yield texts_in(value.request)
 
 
-def summarise(terminal: pytest.TerminalReporter) -> None:
+def summarize(terminal: pytest.TerminalReporter) -> None:
     """A line per inconclusive test, with what is missing."""
     found = terminal.stats.get(STATUS[0], [])
     if not found:

@@ -98,7 +98,7 @@ def _pairs_to_show(run: JudgedRun, facts: RunFacts) -> list[LivePair]:
 
 def counts_of(judged: RunJudgement, facts: RunFacts) -> dict[str, int]:
     """How much was replayed, skipped and judged."""
-    greedy, tools = judged.parts.greedy, judged.parts.behaviour.table
+    greedy, tools = judged.parts.greedy, judged.parts.behavior.table
     equal = sum(turn.equal and turn.not_judged is None for turn in greedy.turns)
     forks = Counter(turn.fork.kind for turn in greedy.turns if turn.fork is not None)
     skipped = [turn for session in facts.sessions for turn in session.turns if turn.skipped]

@@ -33,7 +33,7 @@ EVEN = math.log(0.5)
 async def observe(
     url: str, model: str, *, api_key: str = "", salt: str = "probe", drafts: bool | None = None
 ) -> Observables:
-    """What of the gate's wishes the server fulfils.
+    """What of the gate's wishes the server fulfills.
 
     `drafts` is whether its metrics have counters of speculation; where they have none (False), a
     second look for drafts is spared.

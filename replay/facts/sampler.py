@@ -123,7 +123,7 @@ class MetricsSampler:
                 sample = dataclasses.replace(
                     sample,
                     gpu_memory_bytes=reading.memory_bytes,
-                    gpu_utilisation=reading.utilisation,
+                    gpu_utilisation=reading.utilization,
                 )
             self._writer.append(encode_json(dataclasses.asdict(sample)) + b"\n")
 

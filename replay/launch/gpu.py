@@ -1,4 +1,4 @@
-"""Memory and utilisation of this machine's NVIDIA GPUs, by NVML (package ``nvidia-ml-py``)."""
+"""Memory and utilization of this machine's NVIDIA GPUs, by NVML (package ``nvidia-ml-py``)."""
 
 import importlib
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ class GpuReading:
     """Over all GPUs: bytes in use, and the mean share of time a kernel ran (0 to 1)."""
 
     memory_bytes: float
-    utilisation: float
+    utilization: float
 
 
 class GpuReader:

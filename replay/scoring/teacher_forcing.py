@@ -1,7 +1,7 @@
 """Teacher forcing: the baseline reads a given continuation and scores each token of it.
 
 One ``/v1/completions`` request: the prompt is prompt ids + continuation ids as captured (nothing is
-tokenised again), `prompt_logprobs` asks for each token's own log probability and the `width` best
+tokenized again), `prompt_logprobs` asks for each token's own log probability and the `width` best
 ones, and one token is generated because vLLM wants at least one. vLLM never reads the prefix cache
 for such a request, so it costs a full prefill.
 """

@@ -16,7 +16,7 @@ from reports.inert import one_line
 from reports.number import interval, moment, number
 from reports.store.summary import Row, Summary, break_even
 
-COLOURS = {
+COLORS = {
     "pass": "green",
     "aa-pass": "cyan",
     "fail": "red",
@@ -35,9 +35,9 @@ def print_summary(summary: Summary, console: Console) -> None:
 def parts(summary: Summary) -> Iterator[RenderableType]:
     """The blocks of the summary, top to bottom."""
     run = summary.run
-    colour = COLOURS[run["verdict"]]
+    color = COLORS[run["verdict"]]
     yield Text.assemble(
-        (f" {run['verdict'].upper()} ", f"bold reverse {colour}"),
+        (f" {run['verdict'].upper()} ", f"bold reverse {color}"),
         f"  run {one_line(run['run'])}  {moment(run['started_at'])}",
     )
     for reason in run["reasons"]:

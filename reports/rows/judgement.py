@@ -5,7 +5,7 @@ from typing import Any
 
 from checks.acceptance.positions import Boundaries, crossing_name
 from checks.bounds import Bound, ControlResult
-from checks.calls.behaviour import BehaviourJudgement
+from checks.calls.behavior import BehaviorJudgement
 from checks.calls.calls import same_calls
 from checks.calls.outcomes import tool_pair
 from checks.findings import GREEDY_DIVERGENCE, Finding
@@ -201,21 +201,21 @@ def control_rows(run: str, controls: Sequence[ControlResult]) -> Iterator[dict[s
         }
 
 
-def tool_rows(run: str, behaviour: BehaviourJudgement) -> Iterator[dict[str, Any]]:
+def tool_rows(run: str, behavior: BehaviorJudgement) -> Iterator[dict[str, Any]]:
     """Tool-call success of both paths; nothing where no turn calls a tool."""
-    table, rates = behaviour.table, behaviour.rates
+    table, rates = behavior.table, behavior.rates
     if table is None or rates is None:
         return
     row: dict[str, Any] = {
         "run": run,
         "pairs": table.pairs,
-        "sessions": behaviour.bound.sessions,
+        "sessions": behavior.bound.sessions,
         "both_ok": table.both,
         "only_baseline_ok": table.only_baseline,
         "only_candidate_ok": table.only_candidate,
         "neither_ok": table.neither,
         "difference": table.difference,
-        "mcnemar_p": behaviour.p,
+        "mcnemar_p": behavior.p,
     }
     for path, rate in zip(("baseline", "candidate"), rates, strict=True):
         row |= {f"{path}_rate": rate.value, f"{path}_low": rate.low, f"{path}_high": rate.high}

@@ -83,7 +83,7 @@ def run_tables(
         acceptance_positions=[
             row for arm, cells in judged.profiles.items() for row in position_rows(name, arm, cells)
         ],
-        tool_success=list(tool_rows(name, judged.parts.behaviour)),
+        tool_success=list(tool_rows(name, judged.parts.behavior)),
         template_shifts=[
             row
             for changed in judged.parts.perturbed

@@ -10,7 +10,7 @@ from reports.number import interval, number
 from reports.sql.compare import Comparison
 from reports.store.summary import Row
 
-COLOURS = {"worse": "red", "better": "green", "changed": "yellow", "unclear": "dim", "same": "dim"}
+COLORS = {"worse": "red", "better": "green", "changed": "yellow", "unclear": "dim", "same": "dim"}
 
 
 def print_comparison(comparison: Comparison, console: Console, *, show_all: bool = False) -> None:
@@ -50,7 +50,7 @@ def _table(rows: list[Row]) -> Table:
             number(row["old"], unit),
             number(row["new"], unit),
             f"{difference} ({interval(row['low'], row['high'], unit)})",
-            Text(change, style=COLOURS.get(change, "")),
+            Text(change, style=COLORS.get(change, "")),
         )
     return table
 

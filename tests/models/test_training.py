@@ -42,7 +42,7 @@ def test_the_initial_target_copies_repeated_spans():
     torch.manual_seed(0)
     model = Llama(Shape(4096))
     plain = Llama(Shape(4096))
-    induction.initialise(model)
+    induction.initialize(model)
     ids, mask = corpus.repeats(np.random.default_rng(4), 4096, 512)
 
     def share(of: Llama) -> float:

@@ -27,7 +27,7 @@ def capture(
     tokenizer = tokenizer_named("built-in")
     under_test = ParserUnderTest(*parsers, tokenizer, request=request)
     ids = tokenizer.encode(text + end, add_special_tokens=False)
-    tokens = under_test.detokenise(ids, stopped=bool(end))
+    tokens = under_test.detokenize(ids, stopped=bool(end))
     parser = under_test._fresh()
     events: list[tuple[float, str | bytes]] = []
     for start in range(0, len(ids), step):

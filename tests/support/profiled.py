@@ -11,7 +11,7 @@ from checks.acceptance.positions import DISTANCES, NO_LABEL, DraftPositions
 from checks.acceptance.profile import profile
 from checks.acceptance.profile_sums import ProfileSums
 from checks.acceptance.steps import Steps
-from checks.calls.behaviour import PairedOutcome, judge_behaviour
+from checks.calls.behavior import PairedOutcome, judge_behavior
 from checks.policy import Policy
 from checks.servers.speed import compare_speed, compare_speed_by_context, speed_pair
 from reports.rows.acceptance import acceptance_rows, position_rows
@@ -91,7 +91,7 @@ def tools_of(run: str, pairs: Sequence[Row]) -> list[dict[str, Any]]:
         for row in pairs
         if row["comparison"] == "candidate" and row["baseline_calls_ok"] is not None
     ]
-    return list(tool_rows(run, judge_behaviour(outcomes, Policy(), 0)))
+    return list(tool_rows(run, judge_behavior(outcomes, Policy(), 0)))
 
 
 def _steps(rows: Sequence[Row]) -> Steps:

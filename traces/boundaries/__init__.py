@@ -81,7 +81,7 @@ def label_arguments(
 
 
 def _merged(spans: Iterable[Span]) -> Iterable[Span]:
-    """Neighbours of one kind as one span."""
+    """Neighbors of one kind as one span."""
     last: Span | None = None
     for span in spans:
         same = last and (last.label, last.language, last.tool) == (

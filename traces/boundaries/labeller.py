@@ -1,11 +1,11 @@
-"""The boundary labeller: raw output text of a model → one label per stretch, as it streams.
+"""The boundary labeler: raw output text of a model → one label per stretch, as it streams.
 
-    labeller = Labeller(family("hermes"), tools)
+    labeler = Labeller(family("hermes"), tools)
     for delta in stream:
-        spans = labeller.feed(delta)     # these never change again
-    spans = labeller.close()
+        spans = labeler.feed(delta)     # these never change again
+    spans = labeler.close()
 
-What has been fed and not yet labelled is at most `LOOK_BACK` characters: the head of an unfinished
+What has been fed and not yet labeled is at most `LOOK_BACK` characters: the head of an unfinished
 line, the beginning of a marker, or a value that may turn out to be a number. Time is linear in the
 text: markers are found by one search, and every reader moves only forward.
 """
@@ -33,7 +33,7 @@ from traces.boundaries.mode import Family, Mode
 from traces.boundaries.span import Span
 
 LOOK_BACK = 256
-"""Most characters that `feed` has taken and not yet labelled."""
+"""Most characters that `feed` has taken and not yet labeled."""
 
 READERS = {
     "text": "prose, fences and diffs",
@@ -82,7 +82,7 @@ class Labeller:
 
     @property
     def held(self) -> int:
-        """Characters fed and not yet labelled."""
+        """Characters fed and not yet labeled."""
         return len(self._buffer)
 
     def feed(self, text: str) -> list[Span]:
@@ -104,7 +104,7 @@ class Labeller:
         return [Span(*stretch) for stretch in self._out]
 
     def _turn(self, final: bool) -> bool:
-        """Read up to the next marker and follow it; false where no more text can be labelled."""
+        """Read up to the next marker and follow it; false where no more text can be labeled."""
         mode, text = self._mode, self._buffer
         if self._fresh and mode.trims:
             if self._at == len(text) and not final:

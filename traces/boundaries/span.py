@@ -1,4 +1,4 @@
-"""A labelled stretch of raw text, and the labels of the tokens that begin in it."""
+"""A labeled stretch of raw text, and the labels of the tokens that begin in it."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

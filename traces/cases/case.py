@@ -1,11 +1,11 @@
-"""Case files (`*.case.json`, format 1): the smallest reproduction of one behaviour.
+"""Case files (`*.case.json`, format 1): the smallest reproduction of one behavior.
 
     {"case": 1, "kind": "tool_call_lost", "description": "…", "sources": ["owner/repo#1"],
      "scenarios": [{"name": "bad", "request": {…}, "baseline": {…}, "candidate": {…},
                     "acceptance": {…}, "context": {…}, "expected": {"verdict": "fail", …}}]}
 
 Any part may be absent. An unknown field is an error that names its place and the nearest known
-name: a misspelt part would otherwise silently not be judged.
+name: a misspelled part would otherwise silently not be judged.
 """
 
 import math

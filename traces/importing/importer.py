@@ -115,7 +115,7 @@ def import_files(
 ) -> Iterator[ImportedFile]:
     """Every file that `paths` name: files, folders, globs, ``-`` for standard input.
 
-    `format` takes a reader by name instead of recognising the format. A session id that came
+    `format` takes a reader by name instead of recognizing the format. A session id that came
     before gets a suffix, so that ids are unique in the import. Raises InputError for a path that
     does not exist or a format that is not known; a file no reader fits comes with its `reason`.
     """

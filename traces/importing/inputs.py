@@ -76,7 +76,7 @@ def _is_hidden(path: Path) -> bool:
 def _spooled_stdin() -> InputFile:
     """Standard input copied to a file, which goes when the process ends.
 
-    Recognising a format needs the first rows twice.
+    Recognizing a format needs the first rows twice.
     """
     with tempfile.NamedTemporaryFile(prefix="draftgate-stdin-", delete=False) as spool:
         while block := sys.stdin.buffer.read(COPY_BYTES):

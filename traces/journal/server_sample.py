@@ -10,7 +10,7 @@ class ServerSample:
     `at` is seconds since the epoch. `running` and `waiting` are requests now, `kv_cache_use` the
     share of KV-cache blocks in use (0 to 1). All others are counters since the server's start:
     tokens, drafts (steps that drafted), accepted draft tokens by position. The GPU's values (0 to 1
-    for utilisation) cover all GPUs of this machine, and are there for launched servers only. `part`
+    for utilization) cover all GPUs of this machine, and are there for launched servers only. `part`
     is when this sampling began: a resumed arm is sampled in several parts.
     """
 

@@ -9,7 +9,7 @@ from traces.session.session import Session
 
 
 class Reader(Protocol):
-    """Recognises one format by its structure and reads its sessions.
+    """Recognizes one format by its structure and reads its sessions.
 
     `match` gives the share of the sample that looks like the format, 0 to 1, from several rows and
     never from a file name. `read` accounts for every row in the ledger; it raises nothing for odd

@@ -73,7 +73,7 @@ def test_what_does_not_match_is_unaligned(
     assert isinstance(found, Unaligned)
 
 
-def test_the_padded_prefill_is_recognised_by_the_ids() -> None:
+def test_the_padded_prefill_is_recognized_by_the_ids() -> None:
     """First entry 3 drafted, none accepted: the prefill itself, as the drafts that follow show."""
     said = facts((0, 2), (3, 3), (1, 1, 3), prompt=5, cached=4)
     found = recompute(said, LOOKUP, [1, 2, 3, 4, 5], [1, 2, 3, 4, 9], bigram)

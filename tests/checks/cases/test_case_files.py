@@ -134,5 +134,5 @@ def test_report_order_is_declaration_order() -> None:
         "Tool calls",
         "Tokens",
         "Acceptance",
-        "Behaviour",
+        "Behavior",
     ]

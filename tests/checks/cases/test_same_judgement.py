@@ -2,7 +2,7 @@
 
 Every scenario of the case files, keeps its codes when empty deltas
 come between, each delta arrives character by character, absent fields are null, tokens have other
-ids, reasoning has its older name, arguments are spelt otherwise, or rows come in another order.
+ids, reasoning has its older name, arguments are spelled otherwise, or rows come in another order.
 """
 
 import json
@@ -101,7 +101,7 @@ def older_name_of_reasoning(scenario: Scenario) -> Scenario:
     return scenario
 
 
-def arguments_spelt_otherwise(scenario: Scenario) -> Scenario:
+def arguments_spelled_otherwise(scenario: Scenario) -> Scenario:
     """Of the baseline; text that is no JSON, and an output that ends inside a call, stay."""
     stopped = "PREMATURE_EOS" in scenario["expected"]["codes"]
     calls = ((scenario.get("baseline") or {}).get("message") or {}).get("tool_calls") or []
@@ -126,7 +126,7 @@ CHANGES: list[Callable[[Scenario], Scenario]] = [
     null_where_absent,
     other_ids,
     older_name_of_reasoning,
-    arguments_spelt_otherwise,
+    arguments_spelled_otherwise,
     rows_in_another_order,
 ]
 

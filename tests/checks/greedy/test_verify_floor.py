@@ -115,6 +115,6 @@ def test_dense_targets_are_light(config: dict[str, Any]) -> None:
     assert heavy_tails(config, {}) is None
 
 
-def test_a_dense_target_quantised_while_it_is_served_is_heavy() -> None:
+def test_a_dense_target_quantized_while_it_is_served_is_heavy() -> None:
     assert "--quantization fp8" in (heavy_tails(DENSE, {"--quantization": ("fp8",)}) or "")
     assert heavy_tails(DENSE, {"--quantization": ("awq",)}) is None

@@ -198,7 +198,7 @@ def test_the_made_up_run_holds_what_crosses_sessions(whole: RunJudgement) -> Non
     assert [arm.arm.name for arm in whole.parts.further] == ["c8"]
     assert whole.slices.judged
     states = {control.kind: control.state for control in whole.verdict.controls}
-    assert states["run of a neighbour's tokens"] == "caught"
+    assert states["run of a neighbor's tokens"] == "caught"
     assert states["unchanged copy"] == "caught"
 
 

@@ -100,8 +100,8 @@ def _surprisal_moments(c, distribution):
     p, q = (np.take_along_axis(x, order, axis=1) for x in (c.probs, distribution))
     p, q = (np.concatenate([x[:, :LISTED], x[:, LISTED:].sum(1, keepdims=True)], 1) for x in (p, q))
     f = -np.log(np.maximum(p, 1e-300))
-    centre = (p * f).sum(1, keepdims=True)
-    excess = f - centre
+    center = (p * f).sum(1, keepdims=True)
+    excess = f - center
     mean = (q * excess).sum(1).mean()
     return True, mean, (p * excess**2).sum(1).mean(), (q * excess**2).sum(1).mean() - mean**2
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from checks.acceptance.profile_sums import Sums
-from checks.calls.behaviour import PairedOutcome
+from checks.calls.behavior import PairedOutcome
 from checks.findings import Finding
 from checks.greedy.judge import GreedyJudgement, judge_measured
 from checks.greedy.rate import excess_p, mover_limits

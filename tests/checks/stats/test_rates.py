@@ -44,7 +44,7 @@ def test_no_exceedance_is_the_rule_of_three() -> None:
     assert found.session_high == pytest.approx(1 - 0.05 ** (1 / 20))
 
 
-def test_excess_is_standardised_to_the_candidate_mix() -> None:
+def test_excess_is_standardized_to_the_candidate_mix() -> None:
     # decode: 2/100 against 1/100; prefill: 9/300 against 10/1000. Mix 1/4, 3/4.
     table = _table([[2, 9]], [[100, 300]], [[1, 10]], [[100, 1000]])
     wanted = 0.25 * (0.02 - 2 * 0.01) + 0.75 * (0.03 - 2 * 0.01)

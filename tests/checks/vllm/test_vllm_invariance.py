@@ -83,7 +83,7 @@ def judged_where_fit(
     parser: ParserUnderTest, text: str, steps: list[int], cut: set[int]
 ) -> SplitJudgement:
     """Assume that the text parses un-cut, and judge it under steps and under a coarse cut."""
-    tokens = parser.tokenise(text)
+    tokens = parser.tokenize(text)
     size = len(tokens.ids)
     one = parser.streamed(tokens, one_by_one(size))
     assume(fitness(one, parser.whole(tokens)) == FIT)

@@ -46,14 +46,14 @@ def test_the_formats_are_right(tokenizer: Any, name: str) -> None:
     """The non-streaming parse gives back the calls that were written."""
     parser = ParserUnderTest(name, None, tokenizer, TOOLS)
     for sample in SAMPLES:
-        result = parser.whole(parser.tokenise(sample.text(FORMATS[name])))
+        result = parser.whole(parser.tokenize(sample.text(FORMATS[name])))
         assert [call[0] for call in result.calls] == [call.name for call in sample.calls]
         for (_, text), call in zip(result.calls, sample.calls, strict=True):
             assert json.loads(text) == call.arguments, (name, sample.name)
 
 
 def test_pieces_hold_back_unfinished_characters(hermes: ParserUnderTest) -> None:
-    tokens = hermes.tokenise("Ω≈ 日本 done")
+    tokens = hermes.tokenize("Ω≈ 日本 done")
     assert tokens.text == "Ω≈ 日本 done"
     assert "" in tokens.pieces
     assert not any("\ufffd" in piece for piece in tokens.pieces)
@@ -61,7 +61,7 @@ def test_pieces_hold_back_unfinished_characters(hermes: ParserUnderTest) -> None
 
 def test_step3_loses_arguments_when_the_last_two_markers_arrive_together(tokenizer: Any) -> None:
     parser = ParserUnderTest("step3", None, tokenizer, TOOLS)
-    tokens = parser.tokenise(dict(samples_for("step3"))["plain"])
+    tokens = parser.tokenize(dict(samples_for("step3"))["plain"])
     judged = judge_splits(
         tokens.pieces,
         lambda cut: parser.streamed(tokens, cut),
@@ -98,7 +98,7 @@ def test_kimi_k2_is_invariant_on_generated_calls(
     tokenizer: Any, before: str, made: list[CallToWrite], after: str, seed: int
 ) -> None:
     parser = ParserUnderTest("kimi_k2", None, tokenizer, TOOLS)
-    tokens = parser.tokenise(before + FORMATS["kimi_k2"].write(made) + after)
+    tokens = parser.tokenize(before + FORMATS["kimi_k2"].write(made) + after)
     reference = parser.streamed(tokens, one_by_one(len(tokens.ids)))
     for cut in [*random_cuts(len(tokens.ids), 4, 4, seed), ()]:
         assert parser.streamed(tokens, cut).same(reference), cut

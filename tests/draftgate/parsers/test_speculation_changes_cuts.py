@@ -1,7 +1,7 @@
 """On a real server: speculation puts several tokens into one delta, and the parse does not change.
 
 The n-gram drafter proposes what the prompt already holds; the grammar lets the model write nothing
-but the call, so that the stream holds one whatever the weights have learnt.
+but the call, so that the stream holds one whatever the weights have learned.
 """
 
 import asyncio
@@ -104,7 +104,7 @@ def test_the_same_ids_one_by_one_parse_the_same(responses: list[Response], targe
 
     parser = ParserUnderTest("hermes", None, load_tokenizer(str(target)), [TOOL])
     for response in responses:
-        tokens = parser.detokenise(response.token_ids or ())
+        tokens = parser.detokenize(response.token_ids or ())
         sent, at = [], 0
         for chunk in response.chunks:
             at += chunk.token_ids or 0

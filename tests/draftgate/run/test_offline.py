@@ -76,7 +76,7 @@ def test_a_plain_arm_that_one_path_lacks_does_not_pass(folders: tuple[Path, Path
     assert "arm plain" in bounds["answered_turns"].message
 
 
-def respelt(journal: Path, wrong: dict[int, dict[str, str]]) -> None:
+def respelled(journal: Path, wrong: dict[int, dict[str, str]]) -> None:
     """Write the journal again, with these words in the keys of these records (counted from 1)."""
     captures = list(JournalReader(journal))
     journal.unlink()
@@ -92,9 +92,9 @@ def test_records_of_no_path_are_counted_and_reported_with_their_place(
     _, good = folders
     files = named(good, good)
     assert judge_journals(files, None).counts["records_of_no_path"] == 0
-    respelt(files[0], {2: {"path": "candidat"}, 5: {"path": "\x1b[2J"}})
+    respelled(files[0], {2: {"path": "candidat"}, 5: {"path": "\x1b[2J"}})
     plain = good / "baseline-plain-0.jsonl.zst"
-    respelt(plain, {1: {"path": ""}})
+    respelled(plain, {1: {"path": ""}})
     outcome = judge_journals(files, None)
     assert outcome.counts["records_of_no_path"] == 3
     effect = ", so nothing judges it"
@@ -124,7 +124,7 @@ def test_an_arm_of_one_path_alone_is_reported() -> None:
 def test_notes_of_journals_hold_it(folders: tuple[Path, Path]) -> None:
     _, good = folders
     journal = Path(shutil.copy(named(good, good)[0], good / "candidate-c16-0.jsonl.zst"))
-    respelt(journal, {n: {"arm": "c16"} for n in range(1, 1000)})
+    respelled(journal, {n: {"arm": "c16"} for n in range(1, 1000)})
     notes = judge_journals(named(good, good), None).notes
     assert len([note for note in notes if note.startswith("arm 'c16': ")]) == 1
 

@@ -166,7 +166,7 @@ def test_a_dead_launched_server_is_reported_in_its_own_words(tmp_path: Path) -> 
     assert caught.value.fix == "fix it"
 
 
-def test_cancelling_leaves_whole_records_and_no_open_journal(tmp_path: Path) -> None:
+def test_canceling_leaves_whole_records_and_no_open_journal(tmp_path: Path) -> None:
     file = tmp_path / "j.jsonl.zst"
 
     def script(seen: Seen) -> Answer:

@@ -1,4 +1,4 @@
-"""Outputs labelled by hand, from the definitions in `traces.boundaries.label`.
+"""Outputs labeled by hand, from the definitions in `traces.boundaries.label`.
 
 `labelled_texts.txt` holds one record per text::
 

@@ -1,4 +1,4 @@
-"""The labeller against texts labelled by hand."""
+"""The labeler against texts labeled by hand."""
 
 import pytest
 

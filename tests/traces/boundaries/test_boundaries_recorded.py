@@ -1,4 +1,4 @@
-"""The labeller on everything that models answered in the recordings of every format."""
+"""The labeler on everything that models answered in the recordings of every format."""
 
 from collections import Counter
 

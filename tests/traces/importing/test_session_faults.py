@@ -169,7 +169,7 @@ def test_calls_that_are_the_same_are_distinguished_from_calls_that_read_the_same
         assert asked(session, 0)[0][2] == {"path": "a"}, name
 
 
-def test_neighbouring_calls_are_joined_only_if_their_results_come_after(tmp_path: Path) -> None:
+def test_neighboring_calls_are_joined_only_if_their_results_come_after(tmp_path: Path) -> None:
     one = {"role": "assistant", "content": "One.", "tool_calls": [call("c1", path="a")]}
     two = {"role": "assistant", "content": "Two.", "tool_calls": [call("c2", path="b")]}
     end = {"role": "assistant", "content": "end"}
@@ -183,7 +183,7 @@ def test_neighbouring_calls_are_joined_only_if_their_results_come_after(tmp_path
     assert session.turns[2].fidelity == "exact"
 
 
-def test_results_without_ids_go_to_neighbouring_calls_in_order(tmp_path: Path) -> None:
+def test_results_without_ids_go_to_neighboring_calls_in_order(tmp_path: Path) -> None:
     def said(role: str, value: str) -> dict[str, str]:
         return {"from": role, "value": value}
 

@@ -15,7 +15,7 @@ from tests.support.sessions.recordings import texts
 from tests.support.spellings import SPELLINGS, conversations
 from tests.support.spellings.databases import CRUSH
 from traces.importing.importer import ImportedFile, import_files
-from traces.readers.formats.opencode.log import CLEARED, SUMMARISED
+from traces.readers.formats.opencode.log import CLEARED, SUMMARIZED
 from traces.session.render import NO_RESULT, chat_request
 from traces.session.session import Session
 
@@ -156,7 +156,7 @@ def test_opencode_after_a_compaction(tmp_path: Path) -> None:
     assert (summary.replayable, summary.skip_reason) == (False, "summary_prompt_not_recorded")
     assert (last.restart, last.fidelity) == ("compaction", "after_compaction")
     assert prompts(session)[2] == [
-        f"user: {SUMMARISED}",
+        f"user: {SUMMARIZED}",
         "assistant: So far: go.",
         "user: more",
     ]

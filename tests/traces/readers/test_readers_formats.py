@@ -398,7 +398,7 @@ def test_share_gpt_roles(tmp_path: Path) -> None:
     ]
 
 
-def test_load_shapes_are_recognised(tmp_path: Path) -> None:
+def test_load_shapes_are_recognized(tmp_path: Path) -> None:
     row = {"timestamp": 0, "input_length": 9, "output_length": 3, "hash_ids": [1, 2]}
     file, sessions = read(tmp_path, lines(row, row))
     assert sessions == []

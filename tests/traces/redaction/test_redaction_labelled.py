@@ -1,4 +1,4 @@
-"""Secrets go and look-alikes stay, measured on labelled texts of coding traffic."""
+"""Secrets go and look-alikes stay, measured on labeled texts of coding traffic."""
 
 import json
 

@@ -52,10 +52,10 @@ _PATCH_TOOL = re.compile(r"apply_?(?:patch|diff)", re.I)
 class Call:
     """What is known so far of the call being read: its tool, and the file it names.
 
-    `catalogue` holds the argument schemas of the request's tools, by name.
+    `catalog` holds the argument schemas of the request's tools, by name.
     """
 
-    catalogue: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    catalog: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     tool: str | None = None
     language: str | None = None
 
@@ -73,7 +73,7 @@ class Call:
         return kind if isinstance(kind, str) else None
 
     def _declared(self, key: str) -> Any:
-        return self.catalogue.get(self.tool or "", {}).get(key)
+        return self.catalog.get(self.tool or "", {}).get(key)
 
     def block(self, key: str) -> Block | None:
         """The block a string argument is read as; `None`: a string of no known kind."""

@@ -4,7 +4,7 @@
     ppkkkkppp…   string    pp  code, python      p
 
 Quotes, braces, colons, commas and white space are `tool.punct`; `true`, `false` and `null` count as
-numbers. Broken JSON is labelled by the same rules as far as they go.
+numbers. Broken JSON is labeled by the same rules as far as they go.
 """
 
 import re

@@ -19,7 +19,7 @@ class Reader(Protocol):
     done: bool
 
     def consume(self, text: str, at: int, end: int, final: bool, emit: Emit) -> int:
-        """Label what can be labelled for good."""
+        """Label what can be labeled for good."""
 
 
 class PlainReader:

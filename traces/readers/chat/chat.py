@@ -136,7 +136,7 @@ class ChatReader:
         return Answer(parts=parts, calls=calls, rows=rows)
 
     def _wait_for(self, calls: list[Call]) -> None:
-        """Calls of neighbouring responses wait together: some logs write each on its own."""
+        """Calls of neighboring responses wait together: some logs write each on its own."""
         asked = {call.id: call for call in calls}
         self._waiting = self._waiting | asked if self._after_answer else asked
         self._after_answer = True

@@ -1,4 +1,4 @@
-"""Recognises the diffs and shell commands that tool calls carry in their arguments."""
+"""Recognizes the diffs and shell commands that tool calls carry in their arguments."""
 
 import re
 from collections.abc import Sequence

@@ -56,7 +56,7 @@ def parse_line(row: int, line: bytes) -> Line:
 
 
 class JsonLines:
-    """Lines of a file. Those that were looked at to recognise the format are not parsed again.
+    """Lines of a file. Those that were looked at to recognize the format are not parsed again.
 
     Between looking and reading the file is closed: an import may hold many files.
     """

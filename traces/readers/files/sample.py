@@ -1,4 +1,4 @@
-"""What a reader may look at to recognise its format."""
+"""What a reader may look at to recognize its format."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

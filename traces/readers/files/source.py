@@ -113,7 +113,7 @@ class SourceFile:
                     return
 
     def forget_large(self) -> None:
-        """Drop what was parsed to recognise the format, if it is large; it is parsed anew."""
+        """Drop what was parsed to recognize the format, if it is large; it is parsed anew."""
         if self.path.stat().st_size > MAX_KEPT_BYTES:
             for name in ("document", "sample", "_lines"):
                 self.__dict__.pop(name, None)

@@ -1,4 +1,4 @@
-"""Formats that are recognised and cannot be replayed, with the reason."""
+"""Formats that are recognized and cannot be replayed, with the reason."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

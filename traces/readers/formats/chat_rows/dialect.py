@@ -3,7 +3,7 @@
     {"role":"assistant","content":[{"type":"text",…}]}
     {"role":"assistant","content":[{"type":"tool_call",…}]}
 
-They look like chat completions but no API takes them. Neighbouring assistant messages are parts of
+They look like chat completions but no API takes them. Neighboring assistant messages are parts of
 one response there: text, then its calls. Parallel calls whose results were put between them look
 like calls made one after the other.
 """
@@ -61,7 +61,7 @@ def _is_split(transcript: Iterable[Item]) -> bool:
 
 
 def _joined(transcript: Iterable[Item], *, converted: bool) -> list[Item]:
-    """Join neighbouring responses: all in a `converted` log, else those that wait for results."""
+    """Join neighboring responses: all in a `converted` log, else those that wait for results."""
     merged: list[Item] = []
     for item in transcript:
         last = merged[-1] if merged else None

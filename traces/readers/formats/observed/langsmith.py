@@ -89,7 +89,7 @@ def _answer(outputs: dict[str, Any]) -> dict[str, Any]:
 
 
 def _message(message: Any) -> Any:
-    """A message of LangChain, serialised in any of its ways, in the form of chat completions."""
+    """A message of LangChain, serialized in any of its ways, in the form of chat completions."""
     given = mapping(message)
     inner = mapping(given.get("kwargs")) or mapping(given.get("data")) or given
     names = items(given.get("id")) if "kwargs" in given else []

@@ -18,7 +18,7 @@ from traces.session.turn import Usage
 
 FINISH = {"stop": "stop", "tool-calls": "tool_calls", "length": "length"}
 CLEARED = "[Old tool result content cleared]"
-SUMMARISED = "What did we do so far?"
+SUMMARIZED = "What did we do so far?"
 """What opencode puts before the summary of a compaction."""
 
 SUMMARY_PROMPT = "summary_prompt_not_recorded"
@@ -62,14 +62,14 @@ class OpencodeLog(Log):
             aborted = text(mapping(info.get("error")).get("name")) or "no_parts"
             return f"response_{aborted}"
         if info.get("summary") is True:
-            self._summarised(number, self._open, info)
+            self._summarized(number, self._open, info)
         return None if None in reasons else "no_content"
 
-    def _summarised(self, number: int, answer: Answer, info: dict[str, Any]) -> None:
+    def _summarized(self, number: int, answer: Answer, info: dict[str, Any]) -> None:
         """The answer to a request for a summary, which is not recorded itself."""
         answer.skip_reason = SUMMARY_PROMPT
         if info.get("finish") and answer.parts:
-            asked = content_parts(SUMMARISED, self.builder.intake.blobs)
+            asked = content_parts(SUMMARIZED, self.builder.intake.blobs)
             shown = Answer(list(answer.parts), rows=(number,), target=False)
             self._replace([Said("user", asked, "harness", (number,)), shown])
 

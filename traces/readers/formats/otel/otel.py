@@ -29,7 +29,7 @@ ANSWERS = ("gen_ai.output.", "gen_ai.completion.", "llm.output_messages.")
 PREFIXES = ("gen_ai.", "llm.", "ai.", "openinference.")
 OTHER_OPERATIONS = frozenset({"invoke_agent", "execute_tool", "create_agent", "embeddings"})
 MAX_SPANS = 50
-"""Spans of a row that are looked at to recognise it."""
+"""Spans of a row that are looked at to recognize it."""
 
 SESSION_KEYS = ("gen_ai.conversation.id", "session.id", "exgentic.session.id")
 

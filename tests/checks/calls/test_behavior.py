@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from checks.calls.behaviour import PairedOutcome, judge_behaviour, limits_of, table_of
+from checks.calls.behavior import PairedOutcome, judge_behavior, limits_of, table_of
 from checks.calls.outcomes import tool_pair, tool_success
 from checks.policy import Policy
 from tests.support.synthetic_model import response_of
@@ -50,7 +50,7 @@ def _outcomes(both: int, lost: int, won: int, neither: int = 0) -> list[PairedOu
     ],
 )
 def test_states(outcomes: list[PairedOutcome], state: str) -> None:
-    judged = judge_behaviour(outcomes, POLICY, seed=0)
+    judged = judge_behavior(outcomes, POLICY, seed=0)
     assert judged.bound.state == state
     assert bool(judged.findings) == (state == "fail")
     assert (judged.bound.needed is not None) == (state == "inconclusive")
@@ -60,8 +60,8 @@ def test_losses_in_one_session_widen_the_interval() -> None:
     spread = [PairedOutcome(f"s{i % 40}", f"t{i}", True, i >= 20) for i in range(400)]
     heaped = [PairedOutcome(f"s{i // 10}", f"t{i}", True, i >= 20) for i in range(400)]
     wide, narrow = (
-        judge_behaviour(heaped, POLICY, 0).bound,
-        judge_behaviour(spread, POLICY, 0).bound,
+        judge_behavior(heaped, POLICY, 0).bound,
+        judge_behavior(spread, POLICY, 0).bound,
     )
     assert wide.low < narrow.low - 0.02
 
@@ -74,7 +74,7 @@ def test_limits_of_few_sessions_are_differences_of_shares() -> None:
 
 def test_losses_in_one_session_do_not_condemn() -> None:
     heaped = [PairedOutcome(f"s{i // 20}", f"t{i}", True, i >= 20) for i in range(400)]
-    judged = judge_behaviour(heaped, POLICY, 0)
+    judged = judge_behavior(heaped, POLICY, 0)
     assert judged.p is not None
     assert judged.p < 1e-5  # by turns it would be certain
     assert judged.bound.state == "inconclusive"
@@ -86,7 +86,7 @@ def test_calls_that_forks_break_on_either_path_do_not_fail(discordant: float) ->
         rng = np.random.default_rng(seed)
         lost, won = rng.multinomial(300, [discordant / 2, discordant / 2, 1 - discordant])[:2]
         outcomes = _outcomes(300 - lost - won, int(lost), int(won))
-        assert judge_behaviour(outcomes, POLICY, seed).bound.state != "fail"
+        assert judge_behavior(outcomes, POLICY, seed).bound.state != "fail"
 
 
 def _response(arguments: str, name: str = "read", finish: str | None = "tool_calls") -> Response:

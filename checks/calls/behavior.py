@@ -46,7 +46,7 @@ class PairedOutcome:
 
 
 @dataclass(frozen=True, slots=True)
-class BehaviourJudgement:
+class BehaviorJudgement:
     """`table`, `p` (exact McNemar, two-sided) and `rates` (success of the baseline, and of the
     candidate) are `None` where no turn is about tools."""
 
@@ -57,9 +57,9 @@ class BehaviourJudgement:
     rates: tuple[Estimate, Estimate] | None
 
 
-def judge_behaviour(
+def judge_behavior(
     outcomes: Sequence[PairedOutcome], policy: Policy, seed: int
-) -> BehaviourJudgement:
+) -> BehaviorJudgement:
     """Pass where the lower limit of the difference stays above minus the margin.
 
     The limit is the lower of Newcombe's and that of a session bootstrap; with no discordant pair
@@ -67,9 +67,7 @@ def judge_behaviour(
     `SUCCESS_P`).
     """
     if not outcomes:
-        return BehaviourJudgement(
-            not_applicable(NAME, "no turn calls a tool"), (), None, None, None
-        )
+        return BehaviorJudgement(not_applicable(NAME, "no turn calls a tool"), (), None, None, None)
     table = table_of(outcomes)
     p, lost = exact_mcnemar(table), loss_p(outcomes, table, policy.success_margin)
     low, high = limits_of(outcomes, table, seed)
@@ -98,7 +96,7 @@ def judge_behaviour(
     )
     found = (Finding(codes.TOOL_SUCCESS_INFERIOR, message),) if state == "fail" else ()
     rates = _rate(outcomes, "baseline"), _rate(outcomes, "candidate")
-    return BehaviourJudgement(bound, found, table, p, rates)
+    return BehaviorJudgement(bound, found, table, p, rates)
 
 
 def _rate(outcomes: Sequence[PairedOutcome], path: Literal["baseline", "candidate"]) -> Estimate:
@@ -161,7 +159,7 @@ def table_of(outcomes: Sequence[PairedOutcome]) -> PairedTable:
 def limits_of(
     outcomes: Sequence[PairedOutcome], table: PairedTable, seed: int, level: float = 1 - LEVEL
 ) -> tuple[float, float]:
-    """Limits of the difference, candidate minus baseline, as `judge_behaviour` says."""
+    """Limits of the difference, candidate minus baseline, as `judge_behavior` says."""
     if table.only_baseline + table.only_candidate == 0:
         bound = zero_discordant_bound(table.pairs, level)
         return -bound, bound
