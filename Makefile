@@ -40,6 +40,7 @@ test-random: install
 check: install
 	$(PY) -m ruff check $(SOURCES)
 	$(PY) -m ruff format --check $(SOURCES)
+	$(PY) -m codespell_lib $(SOURCES) docs *.md *.toml Makefile
 	$(PY) -m mypy
 	$(PY) -m pytest -q tests/test_layering.py tests/docs
 

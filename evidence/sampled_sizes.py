@@ -3,7 +3,7 @@
     python -m evidence.sampled_sizes --runs 1000 > sizes.md
 
 Of every case a pool of sessions of 200 tokens is drawn once: the baseline's tokens from
-distributions with one rounding, the candidate's with another of up to twice the scale, both held
+distributions with one rounding, the candidate's with another of up to twice the scale, both checked
 against scores with a third. A run takes sessions of the pool at random. A `fail` of a sound
 candidate is a false alarm. In one case all turns draw the same random numbers, as under one seed
 for all of them.

@@ -32,7 +32,7 @@ WORK = 20_000_000
 thousands of tries on a usual turn, twenty on one of a million characters."""
 
 
-def minimised(scenario: Scenario, judge: Shows) -> Scenario:
+def minimized(scenario: Scenario, judge: Shows) -> Scenario:
     """The smallest scenario found within `WORK`; `scenario` itself must satisfy `judge`."""
     shows = Budgeted(judge, scenario)
     for messages in _histories(scenario):

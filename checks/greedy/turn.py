@@ -22,8 +22,8 @@ class GreedyTurn:
 
     * `candidate`, `baseline`: the two main captures.
     * `repeat`: the baseline's second capture of the same request (the A/A arm), if taken.
-    * `verify`: the target's capture of the same request in verify shape, all drafts rejected by
-      decree, if taken; what parts it from the baseline is the noise of verification.
+    * `verify`: the target's capture of the same request in verify shape, all drafts rejected,
+      right or not, if taken; what parts it from the baseline is the noise of verification.
     * `scored_candidate`: the candidate's output teacher-forced through the baseline; needed where
       the two outputs part, from the first divergence on at the latest.
     * `scored_baseline`: the baseline's own output teacher-forced through the baseline; wanted for

@@ -33,9 +33,9 @@ def assert_tool_calls_valid(evidence: Answer | BothPaths, *, at_least: int = 0) 
     pair = evidence.alone() if isinstance(evidence, Answer) else evidence.pair()
     found = errors_of(judge_pair(pair).findings, frozenset({TOOL_CALLS}))
     if isinstance(evidence, Answer):
-        told = {(finding.code, finding.detail.get("call")) for finding in found}
+        reported = {(finding.code, finding.detail.get("call")) for finding in found}
         wrong = _wrong_arguments(answer)
-        found += [one for one in wrong if (one.code, one.detail.get("call")) not in told]
+        found += [one for one in wrong if (one.code, one.detail.get("call")) not in reported]
     if found:
         raise failure(evidence, pair, found)
     calls = len(answer.tool_calls)

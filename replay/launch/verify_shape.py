@@ -1,9 +1,9 @@
 """The target in verify shape: a server that drafts as the candidate does and accepts nothing.
 
-Verifying k + 1 rows at once rounds otherwise than decoding one. With every draft rejected by
-decree, each token is the target's own choice, computed in the shape in which the candidate's tokens
-are: the noise of verification alone, without any of its logic. For targets whose noise has heavy
-tails (MoE, FP8, NVFP4) this is the floor to hold the candidate against.
+Verifying k + 1 rows at once rounds otherwise than decoding one. With every draft rejected,
+right or not, each token is the target's own choice, computed in the shape in which the candidate's
+tokens are: the noise of verification alone, without any of its logic. For targets whose noise has
+heavy tails (MoE, FP8, NVFP4) this is the floor to compare the candidate with.
 
 `rejection_sample_method` and `synthetic_acceptance_rates` are vLLM's (`config/speculative.py`);
 its CPU kernels do not have them.

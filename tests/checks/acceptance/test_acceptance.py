@@ -77,7 +77,7 @@ def test_fewer_than_a_hundred_drafts_on_either_side_are_not_judged() -> None:
     }
 
 
-def test_without_a_reference_only_a_dead_drafter_is_told() -> None:
+def test_without_a_reference_only_a_dead_drafter_is_reported() -> None:
     assert codes([row(5000, 0, 0, 0)], None) == ("ACCEPTANCE_DEAD",)
     assert codes([row(5000, 500, 5, 0)], None) == ()
 

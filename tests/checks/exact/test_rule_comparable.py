@@ -164,7 +164,8 @@ def test_formatted_content_cut_by_length_is_not_judged(baseline: str) -> None:
 def test_calls_under_a_format_are_not_content() -> None:
     baseline = {"message": message(None, None, [call()]), "finish_reason": "tool_calls"}
     candidate = streamed(calls=[call()], finish="tool_calls")
-    assert codes(request=request(response_format=JSON), baseline=baseline, candidate=candidate) == []
+    asked = request(response_format=JSON)
+    assert codes(request=asked, baseline=baseline, candidate=candidate) == []
 
 
 @pytest.mark.parametrize(

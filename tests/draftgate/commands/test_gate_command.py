@@ -231,7 +231,7 @@ def test_a_server_that_dies_mid_run_is_named_and_the_run_can_be_resumed(
 
 
 @pytest.mark.parametrize("candidate_of", [Faults(drafts=K), Faults(drafts=K, idle=True)])
-def test_a_run_that_has_ended_is_not_replayed_and_its_report_is_mended(
+def test_a_run_that_has_ended_is_not_replayed_and_its_report_is_written_again(
     tmp_path: Path, sessions: Path, capsys: Capture, candidate_of: Faults
 ) -> None:
     """As after a kill between the store and the report."""

@@ -22,7 +22,7 @@ from traces.journal.journal import JournalReader
 from traces.session.perturbation import DATE_LINE
 
 DATED = {"name": "dated", "perturb": ["date_line"], "share": 0.5}
-TOLD_BY_USER = {"name": "by-user", "perturb": ["system_as_user", "tools_reversed"], "share": 0.5}
+SYSTEM_AS_USER = {"name": "by-user", "perturb": ["system_as_user", "tools_reversed"], "share": 0.5}
 
 
 def forgets_dated_prompts(stream: Stream, request: dict[str, Any]) -> None:
@@ -38,7 +38,7 @@ def forgets_dated_prompts(stream: Stream, request: dict[str, Any]) -> None:
 def outcome(tmp_path_factory: pytest.TempPathFactory) -> GateOutcome:
     folder = tmp_path_factory.mktemp("perturbed")
     with paper_paths(Faults(drafts=K, spoil=forgets_dated_prompts)) as servers:
-        arms = (ArmSection(**DATED), ArmSection(**TOLD_BY_USER))
+        arms = (ArmSection(**DATED), ArmSection(**SYSTEM_AS_USER))
         config = paper_config(folder, servers).model_copy(update={"arms": arms})
         return run_gate(config, SilentReporter())
 
