@@ -36,15 +36,15 @@ def judged_share_bound(judged: int, left_out: Iterable[Unjudged]) -> Bound:
         return not_applicable(NAME, "no token was sent")
     share = missing / (judged + missing)
     ranked = sorted(by_reason.items(), key=lambda item: (-item[1][1], item[0]))
-    told = [f"{n:,} tokens in {count:,} turns: {why}" for why, (count, n) in ranked[:SHOWN]]
+    reasons = [f"{n:,} tokens in {count:,} turns: {why}" for why, (count, n) in ranked[:SHOWN]]
     if rest := sum(tokens for _, (_, tokens) in ranked[SHOWN:]):
-        told.append(f"{rest:,} tokens for other reasons")
+        reasons.append(f"{rest:,} tokens for other reasons")
     state: State = "pass" if share <= MOST_UNJUDGED else "inconclusive"
     return Bound(
         NAME,
         state,
         f"{missing:,} of {judged + missing:,} candidate tokens were not judged"
-        + (f" ({'; '.join(told)})" if told else ""),
+        + (f" ({'; '.join(reasons)})" if reasons else ""),
         value=share,
         margin=MOST_UNJUDGED,
         unit="share of tokens",
