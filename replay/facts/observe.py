@@ -19,15 +19,15 @@ from traces.journal.observables import Observables
 from traces.journal.score import ScoreRequest
 from traces.wire.capture import CaptureKey
 from traces.wire.reassembly import response_of
-from traces.wire.response import Response, Speculation, TopLogprob
+from traces.wire.response import Response, Speculation
 
 PROBE = {"messages": [{"role": "user", "content": "Count: one two three one two three one two"}]}
 PROBE_TOKENS = 8
 KEY = CaptureKey(run="", path="", arm="probe", session="", turn="")
 
-FORCING_BIAS = 100.0
-EVEN = math.log(0.5)
-"""A token below this is not certain; a biased one is certain to the sampler, and to it alone."""
+TEMPERATURE = 2.0
+LEAST_DISTANCE = 0.5
+"""In nat, between the first token's alternatives: of smaller ones rounding takes too much."""
 
 
 async def observe(
@@ -93,23 +93,24 @@ async def _processed(
 ) -> bool | None:
     """Whether logprobs are those the sampler saw; None where the server does not show it.
 
-    A token that would not come is forced by a bias. Its raw log probability stays what it was.
+    A temperature of 2 halves every distance between two of them; raw ones stay what they were.
     """
-    wanted = _unlikely(response)
-    if wanted is None:
+    warm = {**request, "max_tokens": 1, "temperature": TEMPERATURE, "seed": 0}
+    capture = await client.send(KEY, warm)
+    before = _listed(response)
+    after = _listed(response_of(capture)) if capture.status == 200 else {}
+    shared = sorted(before.keys() & after.keys(), key=lambda token: before[token])
+    if len(shared) < 2:
         return None
-    biased = {**request, "max_tokens": 1, "logit_bias": {str(wanted.id): FORCING_BIAS}}
-    capture = await client.send(KEY, biased)
-    first = next(iter(response_of(capture).tokens or ()), None) if capture.status == 200 else None
-    if first is None or first.id != wanted.id or first.logprob is None:
+    low, high = shared[0], shared[-1]
+    distance = before[high] - before[low]
+    if distance < LEAST_DISTANCE:
         return None
-    return first.logprob > EVEN
+    return after[high] - after[low] < distance * (1 + 1 / TEMPERATURE) / 2
 
 
-def _unlikely(response: Response) -> TopLogprob | None:
-    """A listed alternative of the first token that has less than even odds."""
+def _listed(response: Response) -> dict[int, float]:
+    """Log probabilities of the alternatives of the first token, by id."""
     first = next(iter(response.tokens or ()), None)
-    if first is None:
-        return None
-    others = (token for token in first.top if token.id not in (None, first.id))
-    return next((token for token in others if token.logprob < EVEN), None)
+    listed = first.top if first is not None else ()
+    return {t.id: t.logprob for t in listed if t.id is not None and math.isfinite(t.logprob)}

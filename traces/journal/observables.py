@@ -11,7 +11,7 @@ class Observables:
     `alternatives` counts the listed logprobs per token; fewer than 2 hide the argmax. `speculation`
     says whether drafts are shown step by step (vLLM's ``detailed``; a summary is not enough), and
     `drafted` in how many steps of these answers something was drafted. `processed_logprobs` says
-    whether a token that a bias forces is listed as the sampler saw it.
+    whether logprobs follow the temperature, as the sampler's do.
     """
 
     refused: str | None = None

@@ -123,6 +123,7 @@ def test_what_an_answer_shows_of_the_decoding() -> None:
         fingerprint=True,
         prompt_logprobs=True,
         drafted=0,
+        processed_logprobs=False,
     )
 
 
@@ -266,3 +267,29 @@ def test_garbage_on_a_route_is_as_good_as_silence(route: str, answer: Any) -> No
 @pytest.mark.parametrize("answer", GARBAGE, ids=repr)
 def test_a_probe_that_gets_garbage_tells_nothing(answer: Any) -> None:
     assert facts(answering("/v1/chat/completions", answer)).parser_probe is None
+
+
+@pytest.mark.parametrize(
+    ("scale", "shown"), [(1.0, False), (0.5, True), (0.52, True), (0.98, False)]
+)
+def test_logprobs_that_follow_the_temperature_are_processed(scale: float, shown: bool) -> None:
+    def warmed(seen: Seen) -> Answer:
+        if seen.body.get("temperature") != 2.0:
+            return vllm(seen)
+        top = [{**entry, "logprob": scale * float(str(entry["logprob"]))} for entry in TOP]
+        choice = {"index": 0, "delta": {"content": "x"}, "finish_reason": "length"}
+        listed = {"logprobs": {"content": [{**top[0], "top_logprobs": top}]}, "token_ids": [4]}
+        return Answer(writes=[*sse({"choices": [{**choice, **listed}]}), DONE])
+
+    observables = facts(warmed).observables
+    assert observables is not None
+    assert observables.processed_logprobs is shown
+
+
+def test_a_server_that_refuses_temperatures_shows_nothing_of_its_logprobs() -> None:
+    def cold(seen: Seen) -> Answer:
+        return Answer(status=400) if seen.body.get("temperature") == 2.0 else vllm(seen)
+
+    observables = facts(cold).observables
+    assert observables is not None
+    assert observables.processed_logprobs is None

@@ -151,8 +151,8 @@ class PaperServer:
         stream.metrics = self.faults.metrics if self.faults.drafts else "none"
         if not self.faults.cached:
             del stream.usage["prompt_tokens_details"]
-        if body.get("logit_bias"):
-            stream.force(int(next(iter(body["logit_bias"]))), raw=self.faults.raw)
+        if body.get("temperature", 0) > 0 and body.get("cache_salt") == "probe":
+            stream.warm(body["temperature"], raw=self.faults.raw)
         self._count(stream, number)
         self.faults.spoil(stream, body)
         if not body.get("stream"):

@@ -34,11 +34,11 @@ class Stream:
     usage: dict[str, Any] = field(default_factory=dict)
     metrics: str = "detailed"
 
-    def force(self, token: int, *, raw: bool) -> None:
-        """What a large bias does to the first token, listed with raw or with processed logprobs."""
-        self.ids[0] = token
+    def warm(self, temperature: float, *, raw: bool) -> None:
+        """What a temperature does to the first token's list; raw logprobs do not follow it."""
         if not raw:
-            self.distributions[0] = {**dict.fromkeys(self.distributions[0], -100.0), token: 0.0}
+            listed = self.distributions[0]
+            self.distributions[0] = {token: p / temperature for token, p in listed.items()}
 
     def speculation(self) -> dict[str, Any] | None:
         """As vLLM shows it: no arrays in a summary, nor where nothing was drafted."""
