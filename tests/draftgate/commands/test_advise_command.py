@@ -72,14 +72,14 @@ def stored(
     other: list[int] | None = None,
     aligned: bool = True,
 ) -> Path:
-    """A run of four sessions alike, and as many of another template whose drafts go as `other`.
+    """A run of twelve sessions alike, and as many of another template whose drafts go as `other`.
 
     `further` holds the facts of more arms, and the speed-up measured there. A run that is not
     `aligned` has no steps.
     """
-    name, sessions = "run-1", {f"s{i}": "swe" for i in range(4)}
+    name, sessions = "run-1", {f"s{i}": "swe" for i in range(12)}
     if other is not None:
-        sessions |= {f"o{i}": "chat" for i in range(4)}
+        sessions |= {f"o{i}": "chat" for i in range(12)}
     rows: dict[str, list[Row]] = {"captures": [], "steps": [], "draft_positions": [], "arms": []}
     rows["metrics"] = []
     for arm, facts in (further or {}).items():
@@ -132,7 +132,7 @@ def test_figures_and_recommendation(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert (advice["enable"], advice["state"]) == (True, "pays")
     for measured in advice["measured_speedup"].values():
         assert measured["value"] == pytest.approx(1.5)
-        assert measured["sessions"] == 4
+        assert measured["sessions"] == 12
     assert advice["acceptance_length"]["value"] == pytest.approx(2.25)
     assert advice["acceptance_length"]["count"] == 4 * 60
     swe = next(one for one in advice["acceptance"] if one["dimension"] == "template")

@@ -23,8 +23,10 @@ Draftgate = Callable[..., tuple[int, str, str]]
 def db(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("store") / "draftgate.duckdb"
     with Store.open(file, write=True) as store:
-        store.load(synthetic_run("good", tokens=200))
-        store.load(synthetic_run("bad", seed=2, tokens=200, day=1, verdict="fail", accept=0.6))
+        store.load(synthetic_run("good", tokens=200, sessions=12))
+        store.load(
+            synthetic_run("bad", seed=2, tokens=200, sessions=12, day=1, verdict="fail", accept=0.6)
+        )
     return file
 
 
