@@ -15,7 +15,7 @@ TURN_BYTES = 128 << 20
 TURN_CHARACTERS = 8 << 20
 """Of the text in one answer: content, reasoning and call arguments together."""
 
-TURN_CALLS = 1024
+TURN_CALLS = 256
 """Tool calls in one answer."""
 
 BODY_BYTES = 16 << 20

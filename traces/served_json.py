@@ -30,7 +30,7 @@ def decode_served(data: bytes | str) -> Any:
         raise PastLimit(f"nested more than {NESTING} deep") from None
     except ValueError as error:
         if "integer string conversion" in str(error):
-            raise PastLimit(f"an integer of more than {DIGITS} digits") from None
+            raise PastLimit(f"one with an integer of more than {DIGITS} digits") from None
         raise
 
 

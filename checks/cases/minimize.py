@@ -42,10 +42,27 @@ def minimized(scenario: Scenario, judge: Shows) -> Scenario:
             break
     for path in BULK:
         scenario = _try_without(scenario, path, shows)
+    scenario = _without_blocks(scenario, shows)
     for path in list(_details(scenario)):
         if shows.spent:
             break
         scenario = _try_without(scenario, path, shows)
+    return scenario
+
+
+def _without_blocks(scenario: Scenario, shows: Shows) -> Scenario:
+    """Runs of chunks left out, ever shorter ones: what a long stream does not need goes in a few
+    tries."""
+    where: Path = ("candidate", "chunks")
+    size = len((scenario.get("candidate") or {}).get("chunks") or []) // 2
+    while size > 1:
+        chunks = scenario["candidate"]["chunks"]
+        for start in reversed(range(0, len(chunks), size)):
+            fewer = chunks[:start] + chunks[start + size :]
+            smaller = _with(scenario, where, fewer)
+            if shows(smaller):
+                scenario, chunks = smaller, fewer
+        size //= 2
     return scenario
 
 

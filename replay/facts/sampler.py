@@ -9,6 +9,7 @@ The samples go to a file of JSON lines like the journal's, so that a run can be 
 import asyncio
 import contextlib
 import dataclasses
+import math
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -159,7 +160,9 @@ def _positions(samples: Sequence[Sample]) -> tuple[float, ...] | None:
     by_position: dict[int, float] = {}
     for sample in samples:
         place = sample.labels.get("position", "")
-        if sample.name == PER_POSITION and place.isdecimal() and len(place) <= LONGEST_PLACE:
+        if sample.name != PER_POSITION or not math.isfinite(sample.value):
+            continue
+        if place.isdecimal() and len(place) <= LONGEST_PLACE:
             position = int(place)
             by_position[position] = by_position.get(position, 0.0) + sample.value
     return tuple(by_position[position] for position in sorted(by_position)) or None

@@ -57,7 +57,7 @@ def response_of(capture: Capture) -> Response:
                 break
             _read_one(stream, number, event)
     except PastLimit as limit:
-        broken.note(number + 1, f"is {limit}")
+        broken.note(number + 1, str(limit))
     else:
         if not done and parser.left_over:
             broken.others.append(f"the stream ends inside event {number + 1}")
@@ -72,7 +72,7 @@ def _within_turn(reads: Iterable[Event]) -> Iterator[Event]:
     for at_ms, read in reads:
         size += len(read)
         if size > TURN_BYTES:
-            raise PastLimit(f"where the answer is longer than {mebibytes(TURN_BYTES)}")
+            raise PastLimit(f"in an answer of more than {mebibytes(TURN_BYTES)}")
         yield at_ms, read
 
 
@@ -81,10 +81,10 @@ def _read_one(stream: "_Stream", number: int, event: ServerEvent) -> None:
     try:
         read = read_event(number, event.at_ms, event.data)
     except PastLimit as limit:
-        stream.broken.note(number, f"is {limit}")
+        stream.broken.note(number, str(limit))
         return
     if read is None:
-        stream.broken.note(number, f"is not a JSON object: {event.data[:80]!r}")
+        stream.broken.note(number, f"not a JSON object: {event.data[:80]!r}")
     else:
         stream.add(read)
 
@@ -137,7 +137,7 @@ def _assemble(
             number = event.number
             stream.add(event)
     except PastLimit as limit:
-        stream.broken.note(number, f"is {limit}")
+        stream.broken.note(number, str(limit))
     return stream.response(status, done, raw_text)
 
 
@@ -151,7 +151,7 @@ class _Broken:
 
     def note(self, number: int, why: str) -> None:
         if len(self.shown) < SHOWN_EVENTS:
-            self.shown.append(f"event {number} {why}")
+            self.shown.append(f"event {number} is {why}")
         else:
             self.more += 1
 
@@ -236,9 +236,9 @@ class _Stream:
 
     def _refuse_long(self) -> None:
         if self.characters > TURN_CHARACTERS:
-            raise PastLimit(f"where the output passes {TURN_CHARACTERS:,} characters")
+            raise PastLimit(f"in an output of more than {TURN_CHARACTERS:,} characters")
         if len(self.calls) > TURN_CALLS:
-            raise PastLimit(f"where the answer passes {TURN_CALLS:,} tool calls")
+            raise PastLimit(f"in an answer of more than {TURN_CALLS:,} tool calls")
 
     def response(self, status: int | None, done: bool, raw_text: str | None = None) -> Response:
         """All of it."""
@@ -274,7 +274,7 @@ def _checked(raw: dict[str, Any], number: int, broken: _Broken) -> WireChunk:
     try:
         return read_chunk(raw)
     except ValueError as error:
-        broken.note(number, f"is no chat completion chunk: {error}")
+        broken.note(number, f"no chat completion chunk: {error}")
         return WireChunk()
 
 

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from draftgate.progress import SilentReporter
 from draftgate.run.gate import run_gate
 from draftgate.run.outcome import GateOutcome
@@ -17,6 +19,7 @@ from tests.support.paper.gate import K, paper_config, rows
 from tests.support.paper.model import Vocabulary
 from tests.support.paper.server import Faults, served
 from tests.support.paper.sessions import write_sessions
+from traces.errors import ServerError
 
 Attack = Callable[[str, dict[str, Any]], Raw | None]
 CHAT = "/v1/chat/completions"
@@ -111,10 +114,10 @@ TURNS = {
         ),
         "STREAM_NO_FINISH",
     ),
-    "a million steps": (lambda: steps([1] * 10**6, [3] * 10**6), "CONTENT_DIFF"),
-    "2^31 accepted": (lambda: steps([2**31 - 1], [2**31 - 1]), "CONTENT_DIFF"),
-    "2^31 drafted": (lambda: steps([0], [2**31 - 1]), "CONTENT_DIFF"),
-    "2^31 tokens": (lambda: steps([], [], 2**31 - 1), "CONTENT_DIFF"),
+    "a million steps": (lambda: steps([1] * 10**6, [3] * 10**6), "TOKEN_IDS_GAP"),
+    "2^31 accepted": (lambda: steps([2**31 - 1], [2**31 - 1]), "TOKEN_IDS_GAP"),
+    "2^31 drafted": (lambda: steps([0], [2**31 - 1]), "TOKEN_IDS_GAP"),
+    "2^31 tokens": (lambda: steps([], [], 2**31 - 1), "TOKEN_IDS_GAP"),
 }
 
 
@@ -134,8 +137,50 @@ def test_an_attack_on_a_turn_is_that_turn_s_finding(tmp_path: Path) -> None:
         outcome = run_gate(paper_config(tmp_path, servers), SilentReporter())
     assert outcome.verdict.verdict == "fail"
     found: dict[str, set[str]] = {}
-    for row in rows(outcome, "select session_id, code from findings"):
-        found.setdefault(row["session_id"], set()).add(row["code"])
-    assert len(found) >= len(attacks), found
-    print(found)
+    for row in rows(outcome, "select session, code from findings where session is not null"):
+        found.setdefault(row["session"], set()).add(row["code"])
+    missed = {
+        name: found.get(f"s{number}")
+        for number, (name, (_, code)) in enumerate(TURNS.items())
+        if code not in found.get(f"s{number}", set())
+    }
+    assert missed == {}
+    assert set(found) <= {f"s{number}" for number in range(len(attacks))}, "a sound turn is blamed"
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < MEMORY_KIB
+
+
+@pytest.mark.parametrize(
+    ("route", "raw", "words"),
+    [
+        ("/v1/models", lambda: Raw(bytes(1 << 20) for _ in range(20)), "more than 16 MiB"),
+        ("/metrics", lambda: Raw(b"a 1\n" * (1 << 18) for _ in range(20)), "more than 16 MiB"),
+        ("/v1/models", lambda: Raw([b'{"data": [{"id": 5}]}']), "gives no list of models"),
+        ("/v1/models", lambda: Raw([b'{"data": {"id": "paper"}}']), "gives no list of models"),
+        ("/v1/models", lambda: Raw([nested(400).encode()]), "names no model"),
+    ],
+    ids=["long list", "long metrics", "id that is no text", "no list", "nested deep"],
+)
+def test_an_answer_about_the_server_past_a_limit_names_it(
+    tmp_path: Path, route: str, raw: Callable[[], Raw], words: str
+) -> None:
+    """What is nested too deeply is no list of models, as where the route is not answered."""
+    with pytest.raises(ServerError) as caught:
+        gate(tmp_path, lambda at, body: raw() if at == route else None)
+    assert words in str(caught.value)
+    assert "http://127.0.0.1" in str(caught.value)
+    assert caught.value.fix
+
+
+def test_metrics_of_a_broken_server_cost_nothing(tmp_path: Path) -> None:
+    nines = "9" * 5000
+    metrics = f"""vllm:cache_config_info{{block_size="{nines}",cache_dtype="\\ud800"}} 1.0
+process_start_time_seconds {nines}
+vllm:generation_tokens_created {nines}
+vllm:num_requests_running 1e999
+vllm:spec_decode_num_drafts_total NaN
+vllm:spec_decode_num_accepted_tokens_per_pos_total{{position="{nines}"}} 1
+vllm:spec_decode_num_accepted_tokens_per_pos_total{{position="0"}} {nines}
+"""
+    outcome = gate(tmp_path, lambda at, body: Raw([metrics.encode()]) if at == "/metrics" else None)
+    assert outcome.verdict.verdict in ("pass", "inconclusive", "invalid")
+    assert outcome.codes.keys() <= {"PATHS_DIFFER"}
