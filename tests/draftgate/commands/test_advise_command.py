@@ -134,7 +134,7 @@ def test_figures_and_recommendation(tmp_path: Path, capsys: pytest.CaptureFixtur
         assert measured["value"] == pytest.approx(1.5)
         assert measured["sessions"] == 12
     assert advice["acceptance_length"]["value"] == pytest.approx(2.25)
-    assert advice["acceptance_length"]["count"] == 4 * 60
+    assert advice["acceptance_length"]["count"] == 12 * 60
     swe = next(one for one in advice["acceptance"] if one["dimension"] == "template")
     assert (swe["slice"], swe["low"]) == ("swe", False)
 
