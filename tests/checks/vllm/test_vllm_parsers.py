@@ -168,9 +168,16 @@ def test_an_empty_list_of_cuts_is_one_delta_and_the_end_token_is_no_text() -> No
     assert cut_codes({"raw_text": "Done.<|im_end|>"}, [[], [1], [1, 1, 2]]) == []
 
 
-@pytest.mark.parametrize("wrong", [10**6, 2**40, -1])
-def test_ids_of_another_tokenizer_are_an_error(wrong: int) -> None:
-    with pytest.raises(InputError, match=f"scenario 'cut'.*no id {wrong}"):
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (10**6, "no id 1000000"),
+        (2**40, "tokens.1..id: Input should be less than"),
+        (-1, "tokens.1..id: Input should be greater than"),
+    ],
+)
+def test_ids_of_another_tokenizer_are_an_error(wrong: int, said: str) -> None:
+    with pytest.raises(InputError, match=f"scenario 'cut'.*{said}"):
         cut_codes({"tokens": [{"id": 5}, {"id": wrong}]}, [1])
 
 

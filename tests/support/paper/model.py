@@ -1,9 +1,9 @@
 """A model on paper: what it answers, and how likely it finds every token, is a fixed function.
 
-Tokens are pieces of text of up to three characters; the id of a piece is a hash of it. A prompt
-ends with the token `START`; the answer is chosen by a hash of the prompt. The distribution at
-output position i is peaked at piece i of that answer, whatever was emitted before, so a swapped
-token changes nothing after it.
+Tokens are pieces of text of up to three characters; the id of a piece is its place in a vocabulary
+that grows as pieces are met. A prompt ends with the token `START`; the answer is chosen by a hash
+of the prompt. The distribution at output position i is peaked at piece i of that answer, whatever
+was emitted before, so a swapped token changes nothing after it.
 """
 
 import hashlib
@@ -15,8 +15,6 @@ from typing import Any
 
 START = "<|im_start|>assistant\n"
 END = "<|im_end|>"
-SALT = 34
-"""Gives the first recorded turns calls and prose alike."""
 ALTERNATIVES = ("Let", " me", " lo", "ok ", "at ", "it ")
 """Unlikely at every place, and pieces that answers are made of, so that their texts are known."""
 
@@ -29,19 +27,28 @@ class Vocabulary:
     ids: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for number, piece in enumerate((END, START, *ALTERNATIVES)):
-            self.ids[piece], self.pieces[number] = number, piece
+        for piece in (END, START, *ALTERNATIVES):
+            self.id(piece)
 
     def id(self, piece: str) -> int:
-        """The same in every process, whatever was met before."""
         if piece not in self.ids:
-            digest = hashlib.blake2b(piece.encode(), digest_size=4).digest()
-            number = int.from_bytes(digest) >> 1
+            number = self.number(piece)
             self.ids[piece], self.pieces[number] = number, piece
         return self.ids[piece]
 
+    def number(self, piece: str) -> int:
+        """The id of a piece that was not met before."""
+        return len(self.pieces)
+
     def encode(self, text: str) -> list[int]:
         return [self.id(text[i : i + 3]) for i in range(0, len(text), 3)]
+
+
+class HashedVocabulary(Vocabulary):
+    """The same ids in every process, whatever it has met before."""
+
+    def number(self, piece: str) -> int:
+        return int.from_bytes(hashlib.blake2b(piece.encode(), digest_size=4).digest()) >> 1
 
 
 @dataclass
@@ -56,7 +63,7 @@ class PaperModel:
 
     def answer(self, prompt: Sequence[int], tools: Sequence[dict[str, Any]]) -> list[int]:
         """Prose, a fenced diff, or a Hermes call of the first tool; then END."""
-        seed = _hash([SALT, *prompt])
+        seed = _hash(prompt)
         number = seed % 997
         if tools and seed % 3:
             name = tools[0]["function"]["name"]

@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[7]))
 
 from aiohttp import web
 
-from tests.support.paper.model import Vocabulary
+from tests.support.paper.model import HashedVocabulary
 from tests.support.paper.server import Faults, PaperServer
 from tests.support.paper.stream import Stream
 
@@ -53,7 +53,7 @@ if drafter and FAULT == "flips-when-verified":
     faults.spoil = flipped
 if drafter and FAULT == "counts-double":
     faults.counted = 2.0
-server = PaperServer(Vocabulary(), faults, preempts=small)
+server = PaperServer(HashedVocabulary(), faults, preempts=small)
 if flag("--max-model-len"):
     faults.max_model_len = int(flag("--max-model-len") or 0)
 
