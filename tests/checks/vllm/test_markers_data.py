@@ -33,7 +33,8 @@ def test_the_committed_list_is_current() -> None:
     from checks.vllm.markers import derive
     from checks.vllm.names import vllm_version
 
-    data = json.loads((files("checks.formats") / "data" / "markers.json").read_text(encoding="utf-8"))
+    file = files("checks.formats") / "data" / "markers.json"
+    data = json.loads(file.read_text(encoding="utf-8"))
     if data["vllm"] != vllm_version():
         pytest.skip(f"the list is of vLLM {data['vllm']}, installed is {vllm_version()}")
     assert derive() == data["markers"]
