@@ -229,11 +229,12 @@ def forked_call(stream: Stream, request: Request) -> None:
 
 @pytest.mark.parametrize(
     ("tails", "codes"),
-    [("light", {"GREEDY_DIVERGENCE", "TOOL_UNKNOWN"}), ("heavy", set())],
+    [("light", {"GREEDY_DIVERGENCE", "TOOL_UNKNOWN"}), ("heavy", {"TOOL_UNKNOWN"})],
 )
-def test_what_follows_a_fork_is_judged_as_the_fork_is(
+def test_a_call_behind_a_fork_is_judged_by_its_own_tokens(
     gate: Gate, tails: str, codes: set[str]
 ) -> None:
+    """Noise may excuse the fork; a call that the candidate's own tokens do not spell it cannot."""
     chosen: list[int] = []
 
     def spoil(stream: Stream, request: Request) -> None:
@@ -244,7 +245,7 @@ def test_what_follows_a_fork_is_judged_as_the_fork_is(
 
     outcome = gate(Faults(drafts=K, spoil=spoil), noise_tails=tails)
     assert codes <= set(outcome.codes), outcome.verdict.reasons
-    assert bool(outcome.codes) == (tails == "light"), outcome.verdict.reasons
+    assert ("GREEDY_DIVERGENCE" in outcome.codes) == (tails == "light"), outcome.verdict.reasons
 
 
 def test_a_refusal_by_one_path_fails(gate: Gate) -> None:
@@ -300,7 +301,7 @@ def test_a_server_with_another_drafter_than_it_is_said_to_have_is_reported(gate:
         stream.drafted, stream.accepted = stream.drafted[1:], stream.accepted[1:]
 
     outcome = gate(Faults(drafts=K, spoil=skips))
-    assert outcome.verdict.verdict == "inconclusive", outcome.verdict.reasons
+    assert outcome.verdict.verdict == "pass", "acceptance is no bound without a reference"
     assert outcome.store is not None
     with Store.open(outcome.store) as store:
         (run,) = store.rows("select notes from runs")
