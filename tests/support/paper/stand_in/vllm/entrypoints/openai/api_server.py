@@ -40,7 +40,10 @@ def flipped(stream: Stream, request: dict[str, object]) -> None:
         distribution, wanted = stream.distributions[2], stream.ids[2]
         other = min(distribution, key=lambda token: distribution[token])
         distribution[other], distribution[wanted] = distribution[wanted], distribution[other]
-        stream.ids[2], stream.texts[2] = other, server.vocabulary.pieces[other]
+        old, new = stream.texts[2], server.vocabulary.pieces[other]
+        begin = len(stream.texts[0] + stream.texts[1])
+        stream.content = stream.content[:begin] + new + stream.content[begin + len(old) :]
+        stream.ids[2], stream.texts[2] = other, new
 
 
 drafter = json.loads(flag("--speculative-config") or "{}")
