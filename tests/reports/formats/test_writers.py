@@ -29,7 +29,7 @@ HOSTILE = '`|</pre><img src=x> @team [a](javascript:b)\x1b[2J\u202e%0A::error::x
 @pytest.fixture(scope="module")
 def store() -> Iterator[Store]:
     with Store.in_memory() as store:
-        store.load(synthetic_run("good", tokens=200))
+        store.load(synthetic_run("good", sessions=12, tokens=200))
         store.load(synthetic_run("bad", tokens=200, verdict="fail", text=HOSTILE, day=1))
         store.load(synthetic_run("open", verdict="inconclusive", day=2))
         store.load(synthetic_run("large", sessions=60, turns=6, tokens=20, verdict="fail", day=3))

@@ -111,7 +111,7 @@ def test_every_named_query_answers_and_documents_its_columns(sealed: Store) -> N
 
 def test_a_query_answers_about_the_run_it_is_asked_for(sealed: Store) -> None:
     lengths = {
-        run: answer(sealed, "worst_boundaries", run).rows.to_pylist()[0]["acceptance_length"]
+        run: answer(sealed, "acceptance_by_template", run).rows.to_pylist()[0]["acceptance_length"]
         for run in ("good", "bad")
     }
     assert lengths["bad"] < lengths["good"]

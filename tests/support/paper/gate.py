@@ -23,10 +23,13 @@ LENIENT = {"rate_margin": 2.5e-3, "min_sessions": 2, "min_turns": 10, "success_m
 
 @contextmanager
 def paper_paths(
-    candidate: Faults | None = None, baseline: Faults | None = None
+    candidate: Faults | None = None,
+    baseline: Faults | None = None,
+    words: Vocabulary | None = None,
 ) -> Iterator[tuple[PaperServer, PaperServer]]:
-    """(baseline, candidate), running."""
-    words = Vocabulary()
+    """(baseline, candidate), running. Answers hang on the ids of `words`: hashed ones are the same
+    whatever turn comes first."""
+    words = words or Vocabulary()
     candidate = candidate or Faults(drafts=K)
     servers = PaperServer(words, baseline or Faults()), PaperServer(words, candidate)
     with served(*servers):
