@@ -127,7 +127,7 @@ class RunFacts:
         return frozenset(_mode(facts) for servers in self.servers.values() for facts in servers)
 
     @property
-    def held_against(self) -> Sequence[ProfileRow]:
+    def reference_rows(self) -> Sequence[ProfileRow]:
         """The profile that losses of acceptance are compared with."""
         return self.pinned or self.reference
 

@@ -194,7 +194,7 @@ def _judge_parts(
         pairs=sum((one.exact for one in main), PairJudgements()) + plain,
         sampled=judge_scored([turn for one in sessions for turn in one.scored], policy, seed),
         acceptance=judge_acceptance(
-            accepted, facts.reference, facts.held_against, policy, seed, facts.tags
+            accepted, facts.reference, facts.reference_rows, policy, seed, facts.tags
         ),
         drafts=_drafts(accepted, facts),
         behavior=judge_behavior([o for one in sessions for o in one.outcomes], policy, seed),
@@ -383,7 +383,7 @@ def _controls(
         ),
         *(planted.result for planted in _planted(sessions, facts)),
         judge_rechunk_control(floor.pieces, LONGEST_DRAFT, seed),
-        judge_acceptance_control(parts.acceptance.rows, facts.held_against, policy),
+        judge_acceptance_control(parts.acceptance.rows, facts.reference_rows, policy),
         judge_unchanged(copies, parts.greedy, results, of_main, policy, seed),
         judge_temperature_control([r for one in sessions for r in one.redrawn], policy, seed),
         *parts.splits.controls,

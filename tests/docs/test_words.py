@@ -22,7 +22,7 @@ WORDS = {
     r"laws?|lawful": "distribution, or allowed",
     r"told": "reported, said or known",
     r"mend(?:s|ed|ing)?": "fix",
-    r"held\s+(?:# )?against": "compared with, or checked against",
+    r"held(?:\s|_)+(?:# )?against": "compared with, or checked against",
     r"by\s+(?:# )?decree": "say what is done",
 }
 NAME_PARTS = {

@@ -139,7 +139,7 @@ def test_counters_that_agree_give_nothing() -> None:
 
 
 @pytest.mark.parametrize("name", RIGHT)
-def test_each_counter_is_held_against_the_answers(name: str) -> None:
+def test_each_counter_is_compared_with_the_answers(name: str) -> None:
     wrong = {**RIGHT, name: (0.0, 0.0, 0.9 * (RIGHT[name][-1] - RIGHT[name][0]))}
     (found,) = judge_counters("candidate", "main", samples(**wrong), sums(answers(100)), 4)
     assert (found.code, found.severity) == ("METRIC_SUM", "error")

@@ -219,7 +219,7 @@ def steps(drafts: int, accepted: int) -> Sums:
     return Sums(2, drafts=drafts, accepted_tokens=accepted)
 
 
-def test_acceptance_is_held_against_the_rest_of_the_run() -> None:
+def test_acceptance_is_compared_with_the_rest_of_the_run() -> None:
     """Template a accepts 0.5 per step, all others 1.5."""
     whole = {f"s{i}": steps(100, 50 if i % 4 == 0 else 150) for i in range(24)}
     mine = {name: sums for name, sums in whole.items() if int(name[1:]) % 4 == 0}

@@ -204,7 +204,7 @@ def test_text_lost_in_plain_streams_alone_is_a_fault(gate: Gate) -> None:
     assert outcome.codes["CONTENT_DIFF"] > 0, outcome.codes
 
 
-def test_a_baseline_that_alone_loses_text_in_plain_streams_is_held_against_no_drafter(
+def test_a_baseline_that_alone_loses_text_in_plain_streams_is_blamed_on_no_drafter(
     gate: Gate,
 ) -> None:
     outcome = gate(Faults(drafts=K), baseline=Faults(spoil=only_plain(lost_text)))

@@ -157,7 +157,7 @@ def test_calls_a_client_can_run_pass() -> None:
         assert_tool_calls_valid(good, at_least=2)
 
 
-def test_calls_are_held_against_the_baselines() -> None:
+def test_calls_are_compared_with_the_baseline_s() -> None:
     calls = {"calls": [("ls", '{"path": "a"}')]}
     other = {"calls": [("ls", '{"path": "b"}')]}
     shared: dict[str, Any] = {"tokens": [A], "finish": "tool_calls"}
