@@ -88,9 +88,9 @@ def run(arguments: Sequence[str]) -> int:
     try:
         return _run(arguments)
     except ImportError as error:
-        from draftgate.machine.import_failure import explained
+        from draftgate.machine.failure import import_failure
 
-        explanation = explained(error)
+        explanation = import_failure(error)
         return (
             _say(*explanation, arguments) if explanation is not None else _fault(error, arguments)
         )

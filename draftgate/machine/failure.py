@@ -13,13 +13,31 @@ import re
 import traceback
 from pathlib import Path
 
+from draftgate.machine.shadowing import FIX, shadows
+
 TRACEBACK = "DRAFTGATE_TRACEBACK"
 """Environment variable; any value but the empty one shows the traceback of a failure."""
 
 LONGEST = 300
 """Characters of an exception's own words that are shown."""
 
+EXTRAS = {
+    "vllm": "pip install 'draftgate[vllm]' on a GPU host, 'draftgate[cpu]' on another machine",
+}
+"""Packages some verbs need and the plain install leaves out, with what gets them."""
+
 _ACTING = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def import_failure(error: ImportError) -> tuple[str, str] | None:
+    """(what is wrong with an import, how to fix it); `None` for a fault of this program."""
+    found = [str(shadow) for shadow in shadows()]
+    if found:
+        return f"{'; '.join(found)} ({error})", FIX
+    package = (error.name or "").split(".")[0]
+    if isinstance(error, ModuleNotFoundError) and package in EXTRAS:
+        return f"this needs the package {package}, which is not installed", EXTRAS[package]
+    return None
 
 
 def os_failure(error: OSError) -> tuple[str, str]:

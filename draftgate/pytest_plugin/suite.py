@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from draftgate.case_check import case_files
 from draftgate.pytest_plugin.capturing import Capturing
-from draftgate.pytest_plugin.cases import scenarios
 from draftgate.pytest_plugin.ending import failed_or_skipped, message_of
+from draftgate.pytest_plugin.naming import slug, unique
 from draftgate.pytest_plugin.settings import Settings, settings_of_item
 from draftgate.pytest_plugin.source import Source, Strict, Unavailable, nothing_is_wrong
 from draftgate.pytest_plugin.sources import source_of
 from draftgate.testing.both_paths import BothPaths
 from draftgate.testing.recorded_turn import RecordedTurn
+from traces.cases.case import CaseScenario, read_case
 from traces.errors import DraftgateError
 
 if TYPE_CHECKING:
@@ -88,3 +90,17 @@ class Suite:
             if not settings.cases:
                 raise Unavailable(NO_CASES)
             return scenarios(settings.cases)
+
+
+def scenarios(cases: Sequence[str]) -> list[tuple[str, CaseScenario]]:
+    """(name, scenario) of every scenario: ``tool-step3-seen``.
+
+    Raises InputError for a folder without case files and for a file that is none.
+    """
+    found = [
+        (file.name.split(".")[0], scenario)
+        for file in case_files([Path(case) for case in cases])
+        for scenario in read_case(file).scenarios
+    ]
+    names = unique([f"{slug(file)}-{slug(scenario.name)}" for file, scenario in found])
+    return list(zip(names, (scenario for _, scenario in found), strict=True))

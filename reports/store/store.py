@@ -7,6 +7,7 @@ with Store.open(path, write=True) as store:
     store.load(RunTables(runs=[{"run": "r1", ...}], ...))   # False: already there
 """
 
+import difflib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -27,7 +28,6 @@ from reports.store.layout import (
     state_of,
 )
 from reports.store.loading import load
-from reports.store.run_name import unknown_run
 from traces.errors import StoreError
 
 Parameters = Sequence[Any] | Mapping[str, Any]
@@ -164,3 +164,15 @@ def holds_run(path: Path, run: str) -> bool:
 def _nothing_at(path: Path) -> bool:
     """No file, or one of zero bytes."""
     return path.parent.is_dir() and (not path.exists() or path.stat().st_size == 0)
+
+
+def unknown_run(path: str, run: str, known: Sequence[str], matches: Sequence[str]) -> StoreError:
+    """The error for `run`, which names none or several of the `known` ids (newest first)."""
+    if len(matches) > 1:
+        return StoreError(
+            f"{path}: {run!r} begins {len(matches)} run ids", f"one of {', '.join(matches[:5])}"
+        )
+    if not known:
+        return StoreError(f"{path}: holds no runs", "run `draftgate gate` first")
+    near = difflib.get_close_matches(run, known, 3, 0.4) or list(known[:3])
+    return StoreError(f"{path}: there is no run {run!r}", f"did you mean {' or '.join(near)}?")

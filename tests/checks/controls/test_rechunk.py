@@ -1,7 +1,6 @@
 """The cut-sensitive toy parser, and the control that rests on it."""
 
-from checks.controls.rechunk import judge_rechunk_control, pieces_of
-from checks.controls.toy_parser import toy_parse
+from checks.controls.rechunk import judge_rechunk_control, pieces_of, toy_parse
 from checks.splits.cuts import one_by_one
 from tests.support.synthetic_model import SyntheticModel, response_of
 

