@@ -142,11 +142,11 @@ def _fault(error: Exception, arguments: Sequence[str]) -> int:
 
 def _say(message: str, fix: str, arguments: Sequence[str], error: Exception | None = None) -> int:
     """An error on stderr, with ``--json`` as an object on stdout too."""
-    from draftgate.machine.failure import traceback_of
+    from draftgate.machine.failure import inert, traceback_of
 
     _object(message, fix, arguments)
     if error is not None and (trace := traceback_of(error)):
-        click.echo(trace, err=True)
+        click.echo(inert(trace), err=True)
     _lines("error", message, "fix", fix)
     return EXIT_CANNOT_RUN
 
@@ -167,10 +167,12 @@ def _object(
 
 
 def _lines(kind: str, message: str, label: str, fix: str) -> None:
+    from draftgate.machine.failure import inert
+
     with contextlib.suppress(OSError):
-        click.echo(f"{kind}: {message}", err=True)
+        click.echo(inert(f"{kind}: {message}"), err=True)
         if fix:
-            click.echo(f"{label}: {fix}", err=True)
+            click.echo(inert(f"{label}: {fix}"), err=True)
 
 
 def end_as_by_ctrl_c() -> None:
@@ -186,6 +188,8 @@ def end_as_by_ctrl_c() -> None:
 
 def main() -> None:
     """Entry point of the console script."""
+    # All that is written may hold recorded text: stores, reports, cases, logs of servers.
+    os.umask(0o077)
     end_as_by_ctrl_c()
     code = run(sys.argv[1:])
     try:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from draftgate.machine.failure import inert
 from draftgate.user_path import UserPath
 from traces.errors import ConfigError
 from traces.output import write_whole
@@ -80,7 +81,7 @@ def give(answer: "Answer", style: str, output: Path | None) -> int:
     else:
         raise ConfigError("a table is for the terminal", "choose --format csv, json or parquet")
     if answer.notice:
-        click.echo(answer.notice, err=True)
+        click.echo(inert(answer.notice), err=True)
     return 0
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from draftgate.machine.failure import inert
 from draftgate.user_path import UserPath
 
 JOURNAL = ".jsonl.zst"
@@ -47,7 +48,8 @@ def command(
         outcome = judge_journals(files, config)
         for file, size in torn_tails(files):
             click.echo(
-                f"warning: {file}: its last {size} bytes are a torn record, left out", err=True
+                inert(f"warning: {file}: its last {size} bytes are a torn record, left out"),
+                err=True,
             )
             click.echo("fix: send its turn again: draftgate gate --resume RUN", err=True)
         if as_json:
@@ -66,6 +68,6 @@ def command(
                 click.echo(line)
         click.echo(check.summary())
     for error in check.errors:
-        click.echo(f"error: {error}", err=True)
-        click.echo(f"fix: {error.fix}", err=True)
+        click.echo(inert(f"error: {error}"), err=True)
+        click.echo(inert(f"fix: {error.fix}"), err=True)
     return 0 if allow_missing and check.exit_code == 3 else check.exit_code

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from draftgate.machine.failure import inert
 from draftgate.user_path import UserPath
 
 
@@ -41,6 +42,6 @@ def command(file: Path | None, as_json: bool) -> int:
     else:
         for check in checks:
             fix = f"\n         fix: {check.fix}" if check.fix else ""
-            click.echo(f"{check.state:8} {check.name}: {check.found}{fix}")
+            click.echo(inert(f"{check.state:8} {check.name}: {check.found}{fix}"))
         click.echo("ready" if can_run else "not ready")
     return 0 if can_run else 2

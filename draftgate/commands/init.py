@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from draftgate.machine.failure import inert
 from draftgate.user_path import UserPath
 
 
@@ -61,7 +62,7 @@ def command(output: Path, no_ask: bool, force: bool, as_json: bool, **given: Any
         click.echo(json.dumps(written.as_json()))
         return 0
     for warning in written.warnings:
-        click.echo(f"warning: {warning}", err=True)
+        click.echo(inert(f"warning: {warning}"), err=True)
     for line in written.lines():
         click.echo(line)
     return 0

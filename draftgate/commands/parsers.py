@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from draftgate.machine.failure import inert
 from draftgate.user_path import UserPath
 
 
@@ -79,7 +80,7 @@ def command(
     named = [path for file in files for path in matching(file)]
     for parser in parsers_to_check(named, tool, reasoning, tokenizer, settings):
         checked.append(parser)
-        click.echo(f"{parser.status:9} {parser.kind} {parser.name}", err=True)
+        click.echo(inert(f"{parser.status:9} {parser.kind} {parser.name}"), err=True)
         if folder is not None:
             written.update(write_cases([parser], folder, tokenizer, settings))
         if matrix is not None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from draftgate.machine.failure import inert
 from draftgate.user_path import UserPath
 
 
@@ -71,5 +72,5 @@ def command(
         click.echo(json.dumps(replayed.as_json()))
     else:
         click.echo(f"{replayed.answered} turns answered, {replayed.failed} without an answer")
-        click.echo(f"journal {replayed.journal}")
+        click.echo(inert(f"journal {replayed.journal}"))
     return 0 if not replayed.failed else 2

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from draftgate.commands.answer_output import db_option, write_text
+from draftgate.machine.failure import inert
 from draftgate.user_path import UserPath
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def command(
             from reports.store.parquet import export_run
 
             rows = export_run(store, summary.id, parquet)
-            click.echo(f"Parquet: {rows:,} rows below {parquet}", err=True)
+            click.echo(inert(f"Parquet: {rows:,} rows below {parquet}"), err=True)
     if markdown:
         from reports.formats.markdown import render_markdown
 
@@ -84,7 +85,7 @@ def _warn_of_unknown(turn: str | None, summary: "Summary") -> None:
     known = [f"{row['session']}/{row['turn']}" for row in summary["divergences"]]
     if turn is not None and turn not in known:
         shown = ", ".join(known[:3]) or "none"
-        click.echo(f"warning: --turn {turn}: no diverging turn; such are: {shown}", err=True)
+        click.echo(inert(f"warning: --turn {turn}: no diverging turn; such are: {shown}"), err=True)
 
 
 def _put(name: str, text: str, file: Path) -> None:
@@ -92,7 +93,7 @@ def _put(name: str, text: str, file: Path) -> None:
         write_text(text, None)
         return
     write_text(text, file)
-    click.echo(f"{name}: {file}", err=True)
+    click.echo(inert(f"{name}: {file}"), err=True)
 
 
 def _turn(text: str | None) -> tuple[str, str] | None:

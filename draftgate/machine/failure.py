@@ -26,7 +26,9 @@ EXTRAS = {
 }
 """Packages some verbs need and the plain install leaves out, with what gets them."""
 
-_ACTING = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_ACTING = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
+)
 
 
 def import_failure(error: ImportError) -> tuple[str, str] | None:
@@ -83,7 +85,20 @@ def _place(error: BaseException) -> str:
     return f"{Path(frames[-1].filename).relative_to(root)}, line {frames[-1].lineno}"
 
 
+def inert(text: str) -> str:
+    """`text` without what a terminal would obey; lines and tabs stay. Servers' words and recorded
+    text reach messages.
+    """
+    return _ACTING.sub(
+        lambda found: found[0] if found[0] in "\n\t" else _written_out(found[0]), text
+    )
+
+
+def _written_out(character: str) -> str:
+    return character.encode("unicode_escape").decode()
+
+
 def _plain(text: str) -> str:
     """One line, shortened, without characters that act on a terminal."""
-    text = _ACTING.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    text = _ACTING.sub(lambda found: _written_out(found[0]), text)
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

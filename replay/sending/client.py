@@ -50,7 +50,8 @@ class StreamClient(Connection):
         clock = time.perf_counter
         start = clock()
         try:
-            async with http.post(self.base_url + route, data=body) as response:
+            url = self.base_url + route
+            async with http.post(url, data=body, allow_redirects=False) as response:
                 status = response.status
                 headers = _kept(response.headers)
                 size = Size()
@@ -83,7 +84,8 @@ class StreamClient(Connection):
         """An open answer, for callers that stop early or keep no capture. Network errors raise
         (aiohttp.ClientError, TimeoutError).
         """
-        async with self.http.post(self.base_url + route, data=encode_json(request)) as response:
+        url, body = self.base_url + route, encode_json(request)
+        async with self.http.post(url, data=body, allow_redirects=False) as response:
             yield response
 
 

@@ -62,11 +62,18 @@ class Endpoint(Connection):
         headers = {"Content-Type": "application/json"} if body is not None else {}
         url = self.base_url + route
         try:
-            async with http.request(method, url, data=body, headers=headers) as answer:
+            async with http.request(
+                method, url, data=body, headers=headers, allow_redirects=False
+            ) as answer:
                 if answer.status in (401, 403):
                     raise ServerError(
                         f"{url} refuses access (status {answer.status})",
                         "name the variable that holds the key in `api_key_env`",
+                    )
+                if 300 <= answer.status < 400:
+                    raise ServerError(
+                        f"{url} redirects to another place (status {answer.status})",
+                        "write the URL of the server itself; prompts are sent nowhere else",
                     )
                 return answer.status, await whole_body(answer, url)
         except (aiohttp.ClientError, OSError, TimeoutError) as problem:

@@ -81,6 +81,10 @@ TURNS = {
     "a gzip bomb": (gzip_bomb, "STREAM_NO_FINISH"),
     "an error nested deep": (lambda: Raw([nested(400).encode()], 500), "HTTP_STATUS_MISMATCH"),
     "an error nested deeper": (lambda: Raw([b"[" * 200_000], 400), "HTTP_STATUS_MISMATCH"),
+    "a redirect to another server": (
+        lambda: Raw([], 307, {"Location": "http://127.0.0.1:9/v1/chat/completions"}),
+        "HTTP_STATUS_MISMATCH",
+    ),
     "an error event nested deep": (
         lambda: events(nested(400, '{"error": %s}')),
         "STREAM_NO_FINISH",
@@ -163,8 +167,13 @@ def test_an_attack_on_a_turn_is_that_turn_s_finding(tmp_path: Path) -> None:
         ("/v1/models", lambda: Raw([b'{"data": [{"id": 5}]}']), "gives no list of models"),
         ("/v1/models", lambda: Raw([b'{"data": {"id": "paper"}}']), "gives no list of models"),
         ("/v1/models", lambda: Raw([nested(400).encode()]), "names no model"),
+        (
+            "/v1/models",
+            lambda: Raw([], 307, {"Location": "http://127.0.0.1:9/v1/models"}),
+            "redirects to another place (status 307)",
+        ),
     ],
-    ids=["long list", "long metrics", "id that is no text", "no list", "nested deep"],
+    ids=["long list", "long metrics", "id that is no text", "no list", "nested deep", "redirect"],
 )
 def test_an_answer_about_the_server_past_a_limit_names_it(
     tmp_path: Path, route: str, raw: Callable[[], Raw], words: str
