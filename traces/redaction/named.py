@@ -13,8 +13,9 @@ SECRET_WORDS = (
 
 NAME = (
     r"(?i:password|passwd|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key"
-    r"|credentials?|auth)(?P<more>(?:[_-][A-Za-z0-9]+)*)"
+    r"|credentials?|auth)(?P<more>(?:[_-][A-Za-z0-9]{1,64}){0,8}+)"
 )
+"""Bounded, so that a long run of such words is not read again from each of them."""
 ASSIGNED = r"""\\?["'`]?(?:\s+is)?\s*(?:=>|:=|=|:)\s*"""
 
 _NOT_ITSELF = """
@@ -52,8 +53,9 @@ def _url_password(match: re.Match[str]) -> bool:
     return match.group("secret") != match.group("user") and may_be_secret(match.group("secret"))
 
 
-COMMAND = r"[^\n|;]*?\s"
-"""What stands between a command and one of its options."""
+COMMAND = r"[^\n|;]{0,1000}?\s"
+"""What stands between a command and one of its options; so much, that each `curl` of a long line
+does not read all of it."""
 
 NAMED_VALUES: tuple[Rule, ...] = (
     rule(
@@ -71,8 +73,8 @@ NAMED_VALUES: tuple[Rule, ...] = (
     rule(
         "named-secret",
         SECRET_WORDS,
-        r"(?P<name>(?<![A-Za-z])[A-Z0-9_]*(?:PASSWORD|PASSWD|PASSPHRASE|SECRET|TOKEN|KEY))"
-        r"""(?P<more>(?:_[A-Z0-9]+)*)=(?P<secret>[^\s"'$(`\\]{6,})""",
+        r"(?P<name>(?<![A-Za-z])[A-Z0-9_]{0,64}(?:PASSWORD|PASSWD|PASSPHRASE|SECRET|TOKEN|KEY))"
+        r"""(?P<more>(?:_[A-Z0-9]{1,64}){0,8}+)=(?P<secret>[^\s"'$(`\\]{6,})""",
         accepts=_quoted,
     ),
     rule(
