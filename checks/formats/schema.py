@@ -17,6 +17,7 @@ from jsonschema.validators import validator_for
 
 from checks.formats.patterns import PatternUnusable
 from checks.formats.schema_keywords import checkable
+from checks.formats.schema_work import TooMuchWork, limited_work
 
 DEFAULT = jsonschema.Draft202012Validator
 
@@ -38,16 +39,21 @@ def violations(schema: Any, value: Any) -> list[str]:
     """How `value` violates `schema`, one line per violation; empty where it does not.
 
     Raises `UnusableSchema` where the schema is invalid, declares an unknown dialect, refers to
-    something outside itself, or holds a pattern that does not compile or takes too long.
+    something outside itself, takes too much work, or holds a pattern that does not compile or takes
+    too long.
     """
     validator = _validator(schema)
     try:
         unlimited = _unlimited(json.dumps(schema))
         if unlimited is not None:
             raise UnusableSchema(unlimited)
-        errors = sorted(validator.iter_errors(value), key=lambda error: list(map(str, error.path)))
+        with limited_work():
+            found = validator.iter_errors(value)
+            errors = sorted(found, key=lambda error: list(map(str, error.path)))
     except referencing.exceptions.Unresolvable as error:
         raise UnusableSchema(f"$ref {error.ref!r} does not resolve inside the schema") from error
+    except TooMuchWork as error:
+        raise UnusableSchema(str(error)) from error
     except PatternUnusable as error:
         raise UnusableSchema(str(error)) from error
     except RecursionError as error:

@@ -3,6 +3,7 @@
 It matches patterns with `re`, which a hostile one can keep busy for years: these have a time limit.
 Its `multipleOf` divides floats, which raises where a number is infinite or too large for one. These
 take its place; they follow `jsonschema/_keywords.py`, and give the same errors in other words.
+Its `uniqueItems` compares every two entries. All keywords are counted (`schema_work`).
 """
 
 import math
@@ -13,7 +14,33 @@ from typing import Any
 from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
-from checks.formats.patterns import found_in
+from checks.formats import patterns
+from checks.formats.schema_work import PATTERN, counted, spend
+
+
+def found_in(rule: str, text: str) -> bool:
+    """`patterns.found_in`, counted."""
+    spend(PATTERN)
+    return patterns.found_in(rule, text)
+
+
+def unique_items(validator: Any, rule: bool, value: Any, schema: Any) -> Iterator[ValidationError]:
+    """No two entries are equal; in linear time, where `jsonschema` compares every two."""
+    if not rule or not validator.is_type(value, "array"):
+        return
+    if len(set(map(_hashable, value))) < len(value):
+        yield ValidationError(f"{value!r:.150} has non-unique elements")
+
+
+def _hashable(value: Any) -> Any:
+    """Equal exactly where two JSON values are: ``1`` and ``1.0`` are, ``1`` and ``true`` not."""
+    if isinstance(value, bool):
+        return (bool, value)
+    if isinstance(value, list):
+        return (list, tuple(map(_hashable, value)))
+    if isinstance(value, dict):
+        return (dict, frozenset((key, _hashable(inner)) for key, inner in value.items()))
+    return value
 
 
 def pattern(validator: Any, rule: str, value: Any, schema: Any) -> Iterator[ValidationError]:
@@ -40,11 +67,9 @@ def additional_properties(
     """Keys that neither `properties` nor `patternProperties` know satisfy `rule`."""
     if not validator.is_type(value, "object"):
         return
-    patterns = schema.get("patternProperties", {})
+    rules = schema.get("patternProperties", {})
     known = schema.get("properties", {})
-    extra = [
-        key for key in value if key not in known and not any(found_in(p, key) for p in patterns)
-    ]
+    extra = [key for key in value if key not in known and not any(found_in(p, key) for p in rules)]
     if validator.is_type(rule, "object"):
         for key in extra:
             yield from validator.descend(value[key], rule, path=key)
@@ -79,6 +104,7 @@ KEYWORDS = {
     "pattern": pattern,
     "patternProperties": pattern_properties,
     "additionalProperties": additional_properties,
+    "uniqueItems": unique_items,
 }
 
 
@@ -86,7 +112,7 @@ def checkable(validator: Any) -> Any:
     """The validator class of a draft with these keywords in place of its own."""
     change: Any = extend
     own = validator.VALIDATORS
-    keywords = {k: v for k, v in KEYWORDS.items() if k in own}
+    keywords = {**own, **{k: v for k, v in KEYWORDS.items() if k in own}}
     if "multipleOf" in own:
         keywords["multipleOf"] = multiple_of(own["multipleOf"])
-    return change(validator, keywords)
+    return change(validator, {name: counted(keyword) for name, keyword in keywords.items()})
