@@ -107,6 +107,18 @@ def test_whatever_ends_the_parent_ends_the_server(
     assert gone_within(child, 15)
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_whoever_ends_the_warden_ends_the_server(
+    model: Path, tmp_path: Path, number: signal.Signals
+) -> None:
+    with Server(spec(model, "healthy"), tmp_path / "candidate.log") as server:
+        server.wait_healthy()
+        child = child_of(model)
+        assert server.pid is not None
+        os.kill(server.pid, number)
+        assert gone_within(child, 12)
+
+
 def test_a_server_that_dies_at_the_start_is_shown_in_its_own_words(
     model: Path, tmp_path: Path
 ) -> None:
