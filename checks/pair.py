@@ -59,15 +59,21 @@ class Side:
         return known_ids(self.tokens)
 
     @property
+    def spelled(self) -> str | None:
+        """The joined texts of this path's own tokens, markers and all; `PART` stands where a
+        character is spread over several tokens. `None` where the texts are not known."""
+        if self.raw_text is not None or not self.tokens:
+            return self.raw_text
+        texts = known_texts(self.tokens)
+        return None if texts is None else "".join(texts)
+
+    @property
     def own_text(self) -> str | None:
-        """What this path's own tokens spell, markers and all: the text of the model.
+        """What this path's own tokens spell: the text of the model.
 
         `None` where that is not known, or where a character is spread over several tokens.
         """
-        text = self.raw_text
-        if text is None and self.tokens:
-            texts = known_texts(self.tokens)
-            text = None if texts is None else "".join(texts)
+        text = self.spelled
         return None if text is None or PART in text else text
 
     @property

@@ -61,6 +61,12 @@ def has_format(request: dict[str, Any]) -> bool:
     return kind != "text" or bool(request.get("structured_outputs"))
 
 
+def under_grammar(request: dict[str, Any]) -> bool:
+    """Whether a grammar masks tokens: of a format, or of a tool call that must be made."""
+    forced = request.get("tool_choice") == "required" or named_tool(request) is not None
+    return has_format(request) or forced
+
+
 def processes_logits(request: dict[str, Any]) -> tuple[str, ...]:
     """The parameters by which logits are changed before the argmax is taken."""
     neutral = {"repetition_penalty": 1, "presence_penalty": 0, "frequency_penalty": 0}

@@ -29,7 +29,8 @@ EQUAL_PATHS = "A/A: equal paths were compared, so this says nothing of a candida
 class Verdict:
     """The word, its reasons (most important first), and what it rests on.
 
-    `power` says what the run could have detected; `needed` what would decide an inconclusive run.
+    `power` says what the run could have detected, `scope` which tokens it looked at; `needed` what
+    would decide an inconclusive run.
     """
 
     verdict: Word
@@ -38,6 +39,7 @@ class Verdict:
     controls: tuple[ControlResult, ...]
     power: tuple[str, ...]
     needed: tuple[str, ...]
+    scope: str = ""
 
     @property
     def exit_code(self) -> int:
@@ -57,12 +59,13 @@ def decide(
     setup: Sequence[str] = (),
     *,
     aa: bool = False,
+    scope: str = "",
 ) -> Verdict:
     """Combine everything that was judged.
 
     `setup` holds reasons found outside the findings that make the run meaningless (no baseline
     answer at all, for example). `findings` are after policy changed severities. `aa` labels the
-    verdict of a run that compared equal paths.
+    verdict of a run that compared equal paths; `scope` is the line of `checks.scope`.
     """
     errors = [finding for finding in findings if finding.severity == ERROR]
     missed = [control for control in controls if control.state == "missed"]
@@ -91,7 +94,9 @@ def decide(
     needed = tuple(
         f"{b.name}: {b.needed}" for b in bounds if b.state == "inconclusive" and b.needed
     )
-    return Verdict(word, tuple(reasons), tuple(bounds), tuple(controls), tuple(power), needed)
+    return Verdict(
+        word, tuple(reasons), tuple(bounds), tuple(controls), tuple(power), needed, scope
+    )
 
 
 def _counted(errors: Sequence[Finding]) -> list[str]:

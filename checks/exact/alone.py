@@ -13,7 +13,7 @@ from checks import findings as f
 from checks.findings import INFO, Finding, NotJudged
 from checks.formats import json_values, schema, written
 from checks.formats.json_values import NotJson
-from checks.formats.spelling import unspelled
+from checks.formats.spelling import readable, unspelled
 from checks.pair import PART, Message, Pair
 from checks.request import named_tool, stop_strings, stop_token_ids, tool_schemas
 from checks.tokens.fork import first_fork
@@ -29,6 +29,8 @@ def check_alone(pair: Pair) -> Iterator[Finding | NotJudged]:
     if message is None or pair.text_comparable or pair.ends_inside:
         return
     own, fork = pair.candidate.own_text, first_fork(pair)
+    if delivery_is_checked(pair):
+        yield from _spelling(pair, message, pair.candidate.spelled or "")
     unseen = pair.compare_text and pair.sampled and pair.candidate.tokens is None
     if (fork is not None and not fork.explains) or (own is None and not unseen):
         for code in ARGUMENT_CODES:
@@ -38,7 +40,19 @@ def check_alone(pair: Pair) -> Iterator[Finding | NotJudged]:
         yield from _arguments(pair, message, call, own)
     if own is not None:
         yield from _number_of_calls(pair, message, own)
-        yield from _spelling(pair, message, own)
+
+
+def delivery_is_checked(pair: Pair) -> bool:
+    """Whether the delivered text, which the baseline's does not decide, is compared with the joined
+    texts of the path's own tokens. It is in every turn, without a budget; what the server's
+    parser makes of these tokens is compared besides (`checks.vllm.cutter`)."""
+    message, own, fork = pair.candidate.message, pair.candidate.spelled, first_fork(pair)
+    if message is None or own is None or not pair.candidate.tokens or not readable(own):
+        return False
+    if pair.text_comparable or pair.ends_inside or (fork is not None and not fork.explains):
+        return False
+    shown = (pair.request or {}).get("include_reasoning") is not False
+    return shown and PART not in message.content + message.reasoning
 
 
 def _arguments(
@@ -147,12 +161,10 @@ def _answer(own: str) -> str:
 def _spelling(pair: Pair, message: Message, own: str) -> Iterator[Finding]:
     """Content and reasoning must be made of what the tokens spell, and reasoning stay reasoning.
 
-    A replacement character, which the tokens never spell, has a code of its own.
+    A replacement character in the delivered text has a code of its own; in the tokens' texts it
+    stands for a part of a character.
     """
-    request = pair.request or {}
-    if request.get("include_reasoning") is False or PART in message.content + message.reasoning:
-        return
-    reference = pair.baseline.message
+    request, reference = pair.request or {}, pair.baseline.message
     if not message.reasoning and reference is not None and reference.reasoning:
         thought = _thought(own)
         if thought and "".join(message.content.split()).startswith(thought):
@@ -167,8 +179,8 @@ def _spelling(pair: Pair, message: Message, own: str) -> Iterator[Finding]:
         return
     baseline = pair.baseline
     too = False
-    if baseline.own_text is not None and baseline.message is not None:
-        flaw = unspelled(baseline.own_text, baseline.message, stopped=stopped, eos=pair.eos)
+    if baseline.spelled is not None and baseline.message is not None:
+        flaw = unspelled(baseline.spelled, baseline.message, stopped=stopped, eos=pair.eos)
         too = flaw is not None
     yield Finding(
         f.CONTENT_DIFF if channel == "content" else f.REASONING_DIFF,

@@ -7,14 +7,15 @@ A parser cuts the model's text at its markup, and hands on some of the pieces in
     content                           It is
 
 Content made of other text, or with a word less inside a piece, is a fault of the path. Which pieces
-belong to which channel is the parser's to say. White space does not count: parsers trim it.
+belong to which channel is the parser's to say. White space does not count: parsers trim it. Where a
+character is spread over several tokens, whose texts then show parts of it, ASCII alone counts.
 """
 
 import re
 from functools import cache
 
 from checks.formats.markers import CONTROL, EOS, markers
-from checks.pair import Message
+from checks.pair import PART, Message
 
 PROSE_MARKS = re.compile(r"Here(?:'s| is) my (?:thought process|thoughts|response):", re.IGNORECASE)
 """Plain words by which Granite's models part reasoning and answer."""
@@ -28,8 +29,9 @@ def unspelled(
     A text that may have been `stopped` by the request's stops may end early. An answer without any
     markup and without calls must be all of it. `eos` are further EOS strings.
     """
-    pieces = [_close(piece) for piece in _cut(_ended(own, eos))]
-    content, reasoning = _close(message.content), _close(message.reasoning)
+    close = _ascii if PART in own else _close
+    pieces = [close(piece) for piece in _cut(_ended(own, eos))]
+    content, reasoning = close(message.content), close(message.reasoning)
     if len(pieces) == 1 and message.calls:
         return None if content in pieces[0] else "content"
     if not _made_of(pieces, reasoning, stopped=stopped):
@@ -41,8 +43,21 @@ def unspelled(
     return None
 
 
+def readable(own: str) -> bool:
+    """Whether markup can be found in `own`: not where a marker's own characters may be spread over
+    tokens, as those of DeepSeek's markers that are no special tokens."""
+    if PART not in own:
+        return True
+    skeleton = _ascii(own)
+    return not any(_ascii(marker) in skeleton for marker in markers() if not marker.isascii())
+
+
 def _close(text: str) -> str:
     return "".join(text.split())
+
+
+def _ascii(text: str) -> str:
+    return "".join(c for c in text if c.isascii() and not c.isspace())
 
 
 def _ended(own: str, eos: tuple[str, ...]) -> str:

@@ -54,6 +54,7 @@ from checks.run.setup import SetUp, judge_setup
 from checks.run.slices import Slices, judge_run_slices
 from checks.sampled.judge import SampledJudgement, judge_scored
 from checks.sampled.path import sampler_statement
+from checks.scope import Scope
 from checks.servers.speed import SpeedEstimate, compare_speed, compare_speed_by_context
 from checks.servers.speed_curve import CurvePoint
 from checks.slices.judge import slice_findings
@@ -101,6 +102,7 @@ class RunJudgement:
     curve: tuple[CurvePoint, ...]
     notes: tuple[str, ...]
     turns: int
+    scope: Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +146,7 @@ def judge_run(sums: RunSums, floor: RunFloor, facts: RunFacts) -> RunJudgement:
     findings = in_report_order(list(caused))
     timed = [pair for one in arms[facts.main] for pair in one.speed]
     curve = speed_curve(arms, loads, facts.seed)
+    scope = sum((one.scope for one in sessions), Scope())
     verdict = decide(
         bounds=_bounds(parts, sessions, policy),
         findings=findings,
@@ -155,6 +158,7 @@ def judge_run(sums: RunSums, floor: RunFloor, facts: RunFacts) -> RunJudgement:
         ],
         setup=_nothing_to_judge(sessions),
         aa=facts.kind == "aa",
+        scope=scope.statement,
     )
     return RunJudgement(
         verdict=verdict,
@@ -175,6 +179,7 @@ def judge_run(sums: RunSums, floor: RunFloor, facts: RunFacts) -> RunJudgement:
             *(note for arm in parts.perturbed for note in arm.notes),
         ),
         turns=sum(one.turns for one in arms[facts.main]),
+        scope=scope,
     )
 
 
@@ -278,6 +283,7 @@ def _splits(sessions: Sequence[SessionSums], floor: RunFloor, facts: RunFacts) -
         sum(one.arms[MAIN].turns for one in sessions),
         facts.served["candidate"],
         floor.cutter,
+        [output for one in sessions for output in one.delivered],
     )
 
 

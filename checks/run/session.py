@@ -29,9 +29,10 @@ from checks.run.pairs import LivePair, main_pairs, plain_pairs
 from checks.run.reading import at_boundaries
 from checks.run.reruns import labelled, stall_bound_of, stalled_turns, stalls_labelled
 from checks.run.setup import prompt_differences
-from checks.run.slices import slices_of
+from checks.run.slices import scope_of, slices_of
 from checks.run.turns import sampled_turns
 from checks.sampled.turn import ScoredTurn, score_turn
+from checks.scope import Scope
 from checks.servers.speed import SpeedPair, chunk_counts, speed_pair
 from checks.slices.slices import Slice
 from checks.vllm.cutter import fate_of
@@ -73,7 +74,8 @@ class SessionSums:
     both have. `slices` names the slices of each
     turn. `prints`, `answered_on` and `runs` say which servers answered, and in which run.
     `planted`, `copies` and `swapped` are the controls planted in its turns; `cuts` the outputs that
-    were cut, and `uncut` counts the others by reason.
+    were cut, `delivered` those that were parsed once, and `uncut` counts the others by reason.
+    `scope` says what its tokens were, and what their text was compared with.
     """
 
     arms: Mapping[str, ArmSums]
@@ -97,7 +99,9 @@ class SessionSums:
     copies: Copies
     swapped: Mapping[str, tuple[TurnResult, ...]]
     cuts: tuple[CutOutput, ...]
+    delivered: tuple[CutOutput, ...]
     uncut: Mapping[str, int]
+    scope: Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +153,8 @@ def judge_session(read: ReadSession, floor: RunFloor, facts: RunFacts) -> Sessio
         pairs[MAIN], list(zip(turns, arms[MAIN].results, strict=True)), floor, facts
     )
     candidate = captures.of("candidate")
+    cuts, delivered = tuple(_cuts(captures, floor)), tuple(_delivered(pairs[MAIN], captures, floor))
+    parsed = {output.turn for output in (*cuts, *delivered) if output.parsed}
     return SessionSums(
         arms=arms,
         loads={key: load_of(found.values()) for key, found in captures.arms.items()},
@@ -176,8 +182,10 @@ def judge_session(read: ReadSession, floor: RunFloor, facts: RunFacts) -> Sessio
         planted=planted,
         copies=copies,
         swapped={plan.kind: tuple(_swapped(plan, read, floor)) for plan in facts.swaps},
-        cuts=tuple(_cuts(captures, floor)),
+        cuts=cuts,
+        delivered=delivered,
         uncut=Counter(fate for one in candidate.values() if (fate := fate_of(one)) is not None),
+        scope=scope_of(pairs[MAIN], read.readings[MAIN], parsed),
     )
 
 
@@ -246,3 +254,15 @@ def _cuts(captures: Evidence, floor: RunFloor) -> Iterable[CutOutput]:
     for turn, exchange in captures.of("candidate").items():
         if turn in floor.drawn and not isinstance(floor.cutter, str):
             yield floor.cutter.cut(exchange, baseline.get(turn))
+
+
+def _delivered(
+    pairs: Iterable[LivePair], captures: Evidence, floor: RunFloor
+) -> Iterable[CutOutput]:
+    """The outputs beyond the budget of cuts whose text the baseline's does not decide, parsed."""
+    candidate, baseline = captures.of("candidate"), captures.of("baseline")
+    for live in pairs:
+        if isinstance(floor.cutter, str) or live.pair.text_comparable or live.turn in floor.drawn:
+            continue
+        if fate_of(candidate[live.turn]) is None:
+            yield floor.cutter.deliver(candidate[live.turn], baseline.get(live.turn))

@@ -1,14 +1,22 @@
-"""The slices of a run: which turns share a template, a tag, a tool, a context band; each judged."""
+"""The slices of a run: which turns share a template, a tag, a tool, a context band; each judged.
+And its scope: how many tokens of which kind it looked at."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from checks.acceptance.profile_sums import ProfileSums
 from checks.calls.behavior import PairedOutcome
+from checks.exact.alone import delivery_is_checked
+from checks.exact.stream import is_cut
 from checks.findings import Finding
 from checks.greedy.judge import GreedyJudgement
 from checks.greedy.turn import TurnRegrets
+from checks.pair import Pair
+from checks.request import is_greedy, under_grammar
 from checks.run.evidence import RunFacts
+from checks.run.pairs import LivePair
+from checks.run.reading import Reading
+from checks.scope import GREEDY, RECORDED, Scope, Seen, TurnScope
 from checks.slices.acceptance import BySession, SliceAcceptance, compare_slices
 from checks.slices.judge import SliceJudgement, judge_slices
 from checks.slices.slices import Slice, TurnId, turns_by_slice
@@ -80,3 +88,42 @@ def _profiles(
             yield name, {session: mine for session, mine in whole.items() if session in sessions}
         else:
             yield name, sums.get(name, {})
+
+
+def scope_of(
+    pairs: Sequence[LivePair],
+    readings: Mapping[TurnId, Reading],
+    parsed: Collection[TurnId],
+    sampled: str = RECORDED,
+) -> Scope:
+    """What a session adds to the scope of its run: the candidate's answers of one arm, paired.
+
+    `parsed` are the turns whose delivered text is what the server's parsers make of their tokens;
+    `sampled` is what turns at a temperature above 0 count as.
+    """
+    found = Scope()
+    for live in pairs:
+        response, request = readings[live.turn].exchange.response, live.pair.request or {}
+        usage, labels = response.usage, readings[live.turn].labels
+        found += Scope.of(
+            TurnScope(
+                tokens=len(response.token_ids or ()) or (usage.completion or 0 if usage else 0),
+                labels=None if labels is None else labels.labels,
+                prompt=None if usage is None else usage.prompt,
+                decoding=GREEDY if is_greedy(request) else sampled,
+                masked=under_grammar(request),
+                seen=_seen(live.pair, parsed=live.turn in parsed),
+            )
+        )
+    return found
+
+
+def _seen(pair: Pair, *, parsed: bool) -> Seen:
+    """What the delivered text of a turn was compared with."""
+    if is_cut(pair.candidate) or not pair.candidate.served or not pair.baseline.served:
+        return "unseen"
+    if pair.text_comparable:
+        return "baseline"
+    if parsed:
+        return "parsed"
+    return "joined" if delivery_is_checked(pair) else "unseen"

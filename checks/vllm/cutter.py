@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from checks.findings import Finding
 from checks.splits.cuts import near_markup, one_by_one
 from checks.splits.delivered import check_delivered
 from checks.splits.fitness import FIT, MODEL, fitness
@@ -117,20 +116,43 @@ class Cutter:
     def cut(self, exchange: Exchange, baseline: Exchange | None) -> CutOutput:
         """Cut one output, if it is what the client got and fit to be cut; `baseline` is the
         baseline's answer to the same request."""
-        turn, ids = exchange.turn, exchange.response.token_ids or ()
-        met = self._parsed(exchange)
+        ids, met = exchange.response.token_ids or (), self._parsed(exchange)
         if met is None or not met.again.same(served_result(exchange.response)):
-            lost = [finding.at(*turn) for finding in self._undelivered(met, baseline)]
-            return CutOutput(turn, (OTHER,), findings=tuple(lost))
+            return self._other(exchange.turn, met, baseline)
         parser, tokens = met.parser, met.tokens
         one, whole = parser.streamed(tokens, one_by_one(len(ids))), parser.whole(tokens)
         blame = fitness(one, whole)
-        output = CutOutput(turn)
+        output = CutOutput(exchange.turn, parsed=True)
         if blame == MODEL:
             output = replace(output, fates=(MALFORMED,))
         elif not one.same_but_for_space(whole):
             output = replace(output, fates=(FAULTY,), fault=(one, whole))
         return self._cut(output, met, one, whole, exchange) if blame == FIT else output
+
+    def deliver(self, exchange: Exchange, baseline: Exchange | None) -> CutOutput:
+        """Parse one output as it was sent, and no other way: for those beyond the budget of cuts,
+        whose text the baseline's does not decide."""
+        met = self._parsed(exchange)
+        if met is None or not met.again.same(served_result(exchange.response)):
+            return self._other(exchange.turn, met, baseline)
+        return CutOutput(exchange.turn, parsed=True)
+
+    def _other(self, turn: TurnId, met: "_Parsed | None", baseline: Exchange | None) -> CutOutput:
+        """An output that is not what the client got, with what was lost of it.
+
+        Only where the baseline's answer to the same request is what this parser gives: else it is
+        not the server's. Where the tokens are equal, the baseline's message is the reference.
+        """
+        output = CutOutput(turn, (OTHER,))
+        if met is None or baseline is None or not baseline.response.token_ids:
+            return output
+        if baseline.response.token_ids == met.response.token_ids:
+            return output
+        known = self._parsed(baseline)
+        if known is None or not known.again.same(served_result(baseline.response)):
+            return output
+        lost = check_delivered(met.again, served_result(met.response))
+        return replace(output, parsed=True, findings=tuple(found.at(*turn) for found in lost))
 
     def _cut(
         self,
@@ -181,20 +203,6 @@ class Cutter:
         except Exception:  # another tokenizer's ids, a request this vLLM refuses: not this server's
             return None
         return _Parsed(response, parser, tokens, parser.streamed(tokens, served_cut(response)))
-
-    def _undelivered(self, met: "_Parsed | None", baseline: Exchange | None) -> Iterator[Finding]:
-        """What the client did not get of an output that parted from the baseline's.
-
-        Only where the baseline's answer to the same request is what this parser gives: else it is
-        not the server's. Where the tokens are equal, the baseline's message is the reference.
-        """
-        if met is None or baseline is None or not baseline.response.token_ids:
-            return
-        if baseline.response.token_ids == met.response.token_ids:
-            return
-        known = self._parsed(baseline)
-        if known is not None and known.again.same(served_result(baseline.response)):
-            yield from check_delivered(met.again, served_result(met.response))
 
 
 def _calls(result: ParseResult) -> Iterator[CallToWrite]:

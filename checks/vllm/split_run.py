@@ -78,6 +78,8 @@ MOST_CALLS = 8
 class CutOutput:
     """One output after it was cut: what became of it, how many cuts were tried, and what that
     showed. `variant` tells that a cut changes the result, `minor` that it changes white space.
+    `parsed` tells that the delivered text was compared with what the server's parser makes of the
+    output's tokens.
 
     `fault` is what its parser makes of it one token at a time and not streamed, where that differs.
     `calls` and `tools` are for the control, `shown` for the case file of a variant output.
@@ -88,6 +90,7 @@ class CutOutput:
     cuts: int = 0
     variant: bool = False
     minor: bool = False
+    parsed: bool = False
     findings: tuple[Finding, ...] = ()
     fault: tuple[ParseResult, ParseResult] | None = None
     calls: tuple[CallToWrite, ...] = ()

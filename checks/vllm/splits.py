@@ -2,7 +2,7 @@
 
 import importlib.util
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from checks.findings import SPLIT_VARIANT, WARNING, Finding
@@ -11,6 +11,7 @@ from checks.vllm.split_run import (
     LEFT_OUT,
     MOST_CALLS,
     MOST_VARIANT,
+    OTHER,
     CutOutput,
     SplitCases,
     SplitRun,
@@ -44,22 +45,31 @@ def judge_split_invariance(
     fates = Counter(fate for one in exchanges.values() if (fate := fate_of(one)) is not None)
     drawn: dict[TurnId, int] = {}
     outputs: list[CutOutput] = []
+    delivered: list[CutOutput] = []
     if not isinstance(cutter, str):
         drawn = draw(list(uncut_of(exchanges, seed)), cutter.largest)
         outputs = [cutter.cut(exchanges[turn], baseline.get(turn)) for turn in drawn]
-    return conclude_splits(outputs, fates, drawn, len(exchanges), served, cutter)
+        left = [turn for turn, one in exchanges.items() if fate_of(one) is None]
+        delivered = [
+            cutter.deliver(exchanges[turn], baseline.get(turn))
+            for turn in left
+            if turn not in drawn
+        ]
+    return conclude_splits(outputs, fates, drawn, len(exchanges), served, cutter, delivered)
 
 
 def conclude_splits(
-    outputs: Iterable[CutOutput],
+    outputs: Sequence[CutOutput],
     fates: Mapping[str, int],
     drawn: Mapping[TurnId, int],
     whole: int,
     served: ServedParsers,
     cutter: Cutter | str,
+    delivered: Sequence[CutOutput] = (),
 ) -> SplitRun:
     """What the cut `outputs` show together, in any order. `fates` counts the outputs of a run of
-    `whole` that cannot be cut; those that are neither were left out."""
+    `whole` that cannot be cut; those that are neither were left out. `delivered` are outputs that
+    were parsed and not cut: what was lost of them counts, however many there are."""
     parsers = " + ".join(name for name in (served.tool, served.reasoning) if name)
     if isinstance(cutter, str):
         return SplitRun(parsers, cutter)
@@ -70,6 +80,9 @@ def conclude_splits(
     findings = [
         finding for one in kept if not one.minor or one.turn in minor for finding in one.findings
     ]
+    shown = {one.turn for one in kept}
+    dropped = [one for one in outputs if OTHER in one.fates and one.turn not in shown]
+    findings += [finding for one in (*dropped, *delivered) for finding in one.findings]
     faults = [one for one in kept if one.fault is not None]
     calls = [call for one in kept for call in one.calls][:MOST_CALLS]
     tools: list[Mapping[str, Any]] = []
@@ -77,14 +90,14 @@ def conclude_splits(
         tools += [tool for tool in one.tools if tool not in tools]
     from checks.vllm.control import judge_vllm_control
 
-    shown = {one.turn: one.shown for one in kept if one.shown is not None}
+    variants = {one.turn: one.shown for one in kept if one.shown is not None}
     return SplitRun(
         parsers,
         findings=(*findings, *([_parser_fault(faults)] if faults else ())),
         outputs=+counts,
         cuts=sum(one.cuts for one in kept),
         controls=(judge_vllm_control(calls, tools, cutter.largest, cutter.seed),),
-        cases=SplitCases(shown, served, cutter.largest, cutter.seed),
+        cases=SplitCases(variants, served, cutter.largest, cutter.seed),
     )
 
 

@@ -44,6 +44,7 @@ class GateOutcome:
             "bounds": [asdict(bound) for bound in self.verdict.bounds],
             "controls": [asdict(control) for control in self.verdict.controls],
             "needed": list(self.verdict.needed),
+            "scope": self.verdict.scope,
             "notes": list(self.notes),
         }
 
@@ -67,6 +68,7 @@ class GateOutcome:
             f"{bound.state:14} {bound.name}: {bound.message}" for bound in self.verdict.bounds
         ]
         lines += [f"{c.state:14} control {c.kind}: {c.detail}" for c in self.verdict.controls]
+        lines += [f"Scope: {self.verdict.scope}"] if self.verdict.scope else []
         lines += [f"Note: {note}" for note in self.notes]
         for line in lines:
             console.print(line, markup=False, highlight=False)

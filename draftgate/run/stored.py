@@ -61,6 +61,7 @@ def verdict_of(summary: Summary) -> Verdict:
         controls=tuple(_control(row) for row in summary["controls"]),
         power=(run["power"],) if run["power"] else (),
         needed=tuple(needed),
+        scope=run["scope"] or "",
     )
 
 

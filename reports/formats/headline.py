@@ -15,6 +15,8 @@ def headline(summary: Summary) -> Iterator[tuple[str, str]]:
     for row in summary["speedup"]:
         if row["context_band"] is None:
             yield "time per output token, speed-up", both_speedups(row)
+    if summary.run["scope"]:
+        yield "scope", str(summary.run["scope"])
 
 
 def both_speedups(row: Row) -> str:

@@ -26,6 +26,7 @@ def render_markdown(summary: Summary) -> str:
         "",
         *(f"- {code(reason, 300)}" for reason in run["reasons"][:MOST_REASONS]),
         "",
+        *([f"Scope: {code(run['scope'], 600)}", ""] if run["scope"] else []),
         *_bounds(summary),
         *_findings(summary),
         *_acceptance(summary),
@@ -80,10 +81,14 @@ def _acceptance(summary: Summary) -> list[str]:
     )
     if whole is None:
         return ["Acceptance: not measured.", ""]
+    enough = [
+        b
+        for b in summary["boundaries"]
+        if b["enough"] and b["path"] == "candidate" and b["arm"] == "main"
+    ]
     worst = [
         f"{b['boundary']} {number(b['acceptance_length'])}"
-        for b in sorted(summary["boundaries"], key=lambda b: float(b["acceptance_length"]))
-        if b["enough"] and b["path"] == "candidate" and b["arm"] == "main"
+        for b in sorted(enough, key=lambda b: float(b["acceptance_length"]))
     ]
     spread = f"; by boundary {', '.join(worst[:3])} … {worst[-1]}" if len(worst) > 3 else ""
     return [

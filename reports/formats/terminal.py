@@ -44,6 +44,8 @@ def parts(summary: Summary) -> Iterator[RenderableType]:
         yield _hanging("  •", one_line(reason, 400))
     if run["power"]:
         yield _hanging(" ", one_line(run["power"], 400), style="dim")
+    if run["scope"]:
+        yield _hanging(" ", one_line(f"scope: {run['scope']}", 600), style="dim")
     yield _bounds(summary)
     yield from _further(summary)
     yield from _not_applicable(summary)

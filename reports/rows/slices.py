@@ -1,9 +1,10 @@
-"""Rows about the slices of a run."""
+"""Rows about the slices of a run, and about its scope."""
 
 from collections.abc import Iterator
 from typing import Any
 
 from checks.run.slices import Slices
+from checks.scope import Scope
 from checks.slices.tests import SliceTest
 
 
@@ -27,6 +28,20 @@ def slice_rows(run: str, slices: Slices) -> Iterator[dict[str, Any]]:
             "acceptance_low": profile.difference.low,
             "acceptance_high": profile.difference.high,
             "acceptance_change": profile.change,
+        }
+
+
+def scope_rows(run: str, scope: Scope) -> Iterator[dict[str, Any]]:
+    """One row per slice that holds tokens."""
+    for ordinal, ((dimension, name), tokens, turns) in enumerate(scope.ordered()):
+        yield {
+            "run": run,
+            "ordinal": ordinal,
+            "dimension": dimension,
+            "slice": name,
+            "tokens": tokens,
+            "turns": turns,
+            "share": scope.share(dimension, name),
         }
 
 

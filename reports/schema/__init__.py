@@ -22,6 +22,7 @@ from reports.schema.kept import CAPTURE_KEYS, KEPT, view_of
 from reports.schema.record import LAYOUT, LOADS
 from reports.schema.regression import REGRESSIONS
 from reports.schema.run import ARMS, PATH_DIFFERENCES, PATHS, RUNS, SESSIONS, TURNS
+from reports.schema.scope import SCOPE
 from reports.schema.shift import TEMPLATE_SHIFTS
 from reports.schema.slice import SLICES
 
@@ -46,6 +47,7 @@ TABLES: tuple[Table, ...] = (
     TOOL_SUCCESS,
     TEMPLATE_SHIFTS,
     SLICES,
+    SCOPE,
     BOUNDS,
     CONTROLS,
     REGRESSIONS,

@@ -37,6 +37,12 @@ RUNS = Table(
         Column(
             "power", "VARCHAR", "what this run could have seen, and how much more data would decide"
         ),
+        Column(
+            "scope",
+            "VARCHAR",
+            "which tokens the run looked at, in a line: sampled or greedy, context, boundary, "
+            "grammar, and the text that no check saw; table `scope` has the numbers",
+        ),
         Column("notes", "VARCHAR[]", "other things a reader of the report should know"),
     ),
 )

@@ -36,6 +36,7 @@ QUERIES: dict[str, str] = {
     " order by arm, dimension <> 'all', difference nulls last, slice",
     "slices": "from v_slices where run = $run"
     " order by case verdict when 'fail' then 0 else 1 end, dimension, slice",
+    "scope": "from scope where run = $run order by ordinal",
     "load": "from v_server_load where run = $run order by arm, path",
     "streams": "from v_stream_integrity where run = $run order by path, arm",
     "tool_success": "from v_tool_success where run = $run",

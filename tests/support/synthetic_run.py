@@ -29,6 +29,7 @@ FILLED = (
     "pairs",
     "findings",
 )
+SCOPE = (("decoding", "greedy", 480), ("text", "baseline", 432), ("text", "unseen", 48))
 TEMPLATES = ("chatml-terse", "chatml-long")
 START = datetime(2026, 5, 26, 9, 30, tzinfo=UTC)
 
@@ -209,6 +210,7 @@ def synthetic_run(
                 "counts": {"turns_replayed": sessions * turns, "turns_skipped": sessions},
                 "unverified": ["tool parser"],
                 "not_judged": ["SAMPLED_SHIFT: no turn with temperature above 0"],
+                "scope": f"480 candidate tokens in 24 turns: greedy 100%; {text}",
                 "power": "a fault of rate 1e-4 would be seen with 95% from 29,958 tokens on",
             }
         ],
@@ -221,6 +223,18 @@ def synthetic_run(
                 "candidate": "1920",
                 "allowed": True,
             }
+        ],
+        scope=[
+            {
+                "run": run,
+                "ordinal": place,
+                "dimension": dimension,
+                "slice": name,
+                "tokens": count,
+                "turns": sessions * turns,
+                "share": count / 480,
+            }
+            for place, (dimension, name, count) in enumerate(SCOPE)
         ],
         metrics=[
             *speed_of(run, rows["captures"]),

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from checks.exact.judge import Judgement
-from checks.formats.spelling import unspelled
+from checks.formats.spelling import readable, unspelled
 from checks.pair import Message
 from tests.support.case_builder import chunk, judge, message, tokens, usage
 
@@ -207,3 +207,40 @@ def test_families_without_tags_of_their_own(own: str, content: str, reasoning: s
 
     calls = (ToolCall(0, "c", "read_file", GOOD),) if own.startswith("[") else ()
     assert unspelled(own, Message(content, reasoning, calls)) is None
+
+
+PARTS = ["Done", " \ufffd", "\ufffd", " now", "."]
+"""Token texts of ``Done ✅ now.``, whose sign is spread over two tokens."""
+
+
+@pytest.mark.parametrize(
+    ("content", "codes"),
+    [
+        ("Done ✅ now.", []),
+        ("Done ✅ no.", ["CONTENT_DIFF"]),
+        ("Done ✅.", ["CONTENT_DIFF"]),
+        ("✅ now.", ["CONTENT_DIFF"]),
+    ],
+)
+def test_a_character_spread_over_tokens_hides_no_lost_word(content: str, codes: list[str]) -> None:
+    assert sampled_pieces(PARTS, content).codes == codes
+
+
+def sampled_pieces(pieces: list[str], content: str) -> Judgement:
+    toks = tokens(*pieces, EOS)
+    delivered = [chunk({"content": content}, None, [t["id"] for t in toks]), chunk({}, "stop")]
+    return judge(
+        request={"messages": [], "temperature": 0.7},
+        baseline={
+            "message": message("Fine."),
+            "finish_reason": "stop",
+            "tokens": tokens("Fine", ".", EOS),
+        },
+        candidate={"chunks": [*delivered, usage(len(toks))], "done": True, "tokens": toks},
+    )
+
+
+def test_markup_that_may_be_spread_over_tokens_is_not_read() -> None:
+    pieces = ["Look", "<", "\ufffd", "\ufffd", "tool", "\ufffd", "calls", "\ufffd", "begin", ">"]
+    assert not readable("".join(pieces))
+    assert sampled_pieces(pieces, "Look").codes == []

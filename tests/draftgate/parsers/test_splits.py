@@ -85,6 +85,22 @@ def test_what_a_forked_output_lost_on_the_way_is_seen(
     assert [finding.code for finding in done.findings if finding.severity == "error"] == codes
 
 
+def test_what_an_output_beyond_the_budget_lost_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nine outputs lost their content; one of them is cut, and the others are parsed."""
+    monkeypatch.setattr(cutter, "BUDGET", 1)
+    text = "Reading.\n" + calls("hermes", READ)
+    sent = [without(capture(f"t{n}", text, HERMES), "content") for n in range(9)]
+    answers = [capture(f"t{n}", OTHERWISE, HERMES) for n in range(9)]
+    served = ServedParsers("hermes", None, "built-in")
+    done = judge_split_invariance(exchanges(*sent), exchanges(*answers), served, K, seed=0)
+    assert [finding.code for finding in done.findings] == ["CONTENT_DIFF"] * 9
+    assert {finding.turn for finding in done.findings} == {f"t{n}" for n in range(9)}
+    assert done.counts["split_left_out"] == 8
+    sound = [capture(f"t{n}", text, HERMES) for n in range(9)]
+    done = judge_split_invariance(exchanges(*sound), exchanges(*answers), served, K, seed=0)
+    assert [finding for finding in done.findings if finding.severity == "error"] == []
+
+
 def test_a_parser_that_is_not_the_servers_accuses_nobody() -> None:
     sent = without(capture("t", "Reading.\n" + calls("hermes", READ), HERMES), "content")
     baseline_answer = without(capture("t", OTHERWISE, HERMES), "content")

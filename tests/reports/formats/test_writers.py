@@ -189,10 +189,10 @@ def test_the_terminal_gets_no_control_characters(store: Store) -> None:
 def test_wrapped_reasons_of_the_terminal_hang_below_their_first_word(store: Store) -> None:
     summary = read_summary(store, "good")
     long = "word " * 30
-    run = {**summary.run, "reasons": [long], "power": long, "notes": [long]}
+    run = {**summary.run, "reasons": [long], "power": long, "scope": long, "notes": [long]}
     lines = terminal(Summary(run, summary.sections), 60).splitlines()
     begins = [line[: len(line) - len(line.lstrip(" •Note:"))] for line in lines if "word" in line]
-    assert begins == ["  • ", *["    "] * 2, *["  "] * 3, "Note: ", *["      "] * 2]
+    assert begins == ["  • ", *["    "] * 2, *["  "] * 6, "Note: ", *["      "] * 2]
 
 
 def test_the_terminal_counts_flaws_of_both_paths_and_lists_only_the_others(store: Store) -> None:
