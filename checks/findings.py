@@ -151,6 +151,9 @@ PREFIX_CACHE_LOST = _code(
     "PREFIX_CACHE_LOST", ACCEPTANCE, "cached prompt tokens far below the baseline's"
 )
 
+CALLS_CHANGED = _code(
+    "CALLS_CHANGED", BEHAVIOR, "other calls more often than against itself, beyond the margin"
+)
 TOOL_SUCCESS_INFERIOR = _code(
     "TOOL_SUCCESS_INFERIOR", BEHAVIOR, "paired tool-call success below the margin"
 )

@@ -48,6 +48,11 @@ class Policy(ConfigTable):
     success_margin: Share = Field(
         0.02, description="largest loss of tool-call success (share of turns) that still passes"
     )
+    call_margin: Share = Field(
+        0.05,
+        description="largest share of turns with tool calls in which the candidate may make other "
+        "calls than the baseline, beyond those in which the baseline's own repeat does",
+    )
     excess_surprisal_margin: Nat = Field(
         0.02, description="largest mean excess surprisal of sampled tokens (nat/token) that passes"
     )

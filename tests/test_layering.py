@@ -59,7 +59,8 @@ ROOMS = {
     "checks.cases": "checks.formats checks.exact checks.acceptance checks.splits checks.tokens",
     "checks.controls": "checks.stats checks.formats checks.exact checks.greedy checks.sampled"
     " checks.acceptance checks.splits checks.tokens checks.calls",
-    "checks.vllm": "checks.stats checks.splits checks.cases checks.acceptance checks.formats",
+    "checks.vllm": "checks.stats checks.splits checks.cases checks.acceptance checks.formats"
+    " checks.calls",
     "checks.run": "checks.stats checks.formats checks.servers checks.tokens checks.sampled"
     " checks.acceptance checks.calls checks.greedy checks.slices checks.exact checks.splits"
     " checks.cases checks.controls checks.vllm",

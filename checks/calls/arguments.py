@@ -17,6 +17,9 @@ from checks.pair import Pair, not_comparable
 from checks.request import tool_schemas
 from traces.wire.response import ToolCall
 
+UNPARSED = "unparsed"
+"""In the detail of an ARGS_DIFFER between texts that are JSON on neither side."""
+
 
 def check_arguments(pair: Pair) -> Iterator[Finding | NotJudged]:
     """ARGS_NOT_JSON excludes ARGS_DIFFER and ARGS_SCHEMA; ARGS_DUPLICATED stands beside it."""
@@ -151,7 +154,10 @@ def _differ(pair: Pair, calls: CallPair) -> Iterator[Finding]:
             severity=WARNING if candidate.arguments.strip() == baseline.arguments.strip() else "",
             baseline=_text(baseline),
             candidate=candidate.arguments[-200:],
-            detail={"call": candidate.index},
+            detail={
+                "call": candidate.index,
+                **({UNPARSED: True} if _broken_on_both(pair, calls) else {}),
+            },
         )
     elif candidate.name != baseline.name and candidate.name in tool_schemas(pair.request or {}):
         yield Finding(

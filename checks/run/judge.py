@@ -14,8 +14,10 @@ from checks.acceptance.profile import Cell, profile
 from checks.acceptance.profile_sums import ProfileSums
 from checks.bounds import Bound, ControlResult
 from checks.calls.behavior import BehaviorJudgement, judge_behavior
+from checks.calls.call_agreement import AgreementJudgement, judge_agreement
 from checks.causes import ArmTurn, with_causes
 from checks.controls.acceptance import judge_acceptance_control
+from checks.controls.argument import judge_argument_control
 from checks.controls.pair_control import Planted
 from checks.controls.pairs import plant_pair_controls
 from checks.controls.rechunk import judge_rechunk_control
@@ -82,6 +84,7 @@ class Parts:
     acceptance: Acceptance
     drafts: Drafts
     behavior: BehaviorJudgement
+    agreement: AgreementJudgement
     splits: SplitRun
     further: tuple[ArmJudgement, ...]
     perturbed: tuple[PerturbedArm, ...]
@@ -203,6 +206,7 @@ def _judge_parts(
         ),
         drafts=_drafts(accepted, facts),
         behavior=judge_behavior([o for one in sessions for o in one.outcomes], policy, seed),
+        agreement=judge_agreement([turn for one in main for turn in one.changes], policy, seed),
         splits=_splits(sessions, floor, facts),
         further=tuple(
             judge_further(arm, found, floor, facts)
@@ -296,6 +300,7 @@ def _findings(parts: Parts, counters: Sequence[Finding], policy: Policy) -> list
         *parts.acceptance.findings,
         *parts.drafts.findings,
         *parts.behavior.findings,
+        *parts.agreement.findings,
         *counters,
         *parts.splits.findings,
     ]
@@ -337,6 +342,7 @@ def _bounds(parts: Parts, sessions: Sequence[SessionSums], policy: Policy) -> tu
         *parts.sampled.bounds,
         *([] if parts.greedy.turns else enough_bounds(judged, policy)),
         parts.behavior.bound,
+        parts.agreement.bound,
         answered_bound(answered),
         _judged_share(sessions),
         *parts.acceptance.bounds,
@@ -390,6 +396,12 @@ def _controls(
         *(planted.result for planted in _planted(sessions, facts)),
         judge_rechunk_control(floor.pieces, LONGEST_DRAFT, seed),
         judge_acceptance_control(parts.acceptance.rows, facts.reference_rows, policy),
+        judge_argument_control(
+            [call for one in sessions for call in one.planted_calls],
+            [turn for one in sessions for turn in one.arms[MAIN].changes],
+            policy,
+            seed,
+        ),
         judge_unchanged(copies, parts.greedy, results, of_main, policy, seed),
         judge_temperature_control([r for one in sessions for r in one.redrawn], policy, seed),
         *parts.splits.controls,

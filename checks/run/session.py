@@ -6,19 +6,23 @@ judge_run(RunSums, RunFloor, RunFacts) -> RunJudgement            `checks.run.ju
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from checks.acceptance.counters import judge_speculation
 from checks.acceptance.profile_sums import ProfileSums
 from checks.calls.behavior import PairedOutcome
+from checks.calls.call_agreement import TurnChange
 from checks.calls.outcomes import tool_pair
+from checks.calls.turns import turn_change
+from checks.controls.argument import PlantedCall, planted_turn
 from checks.controls.pair_control import Planted
 from checks.controls.swap import SwapPlan, planted_result
 from checks.controls.temperature import Redrawn, redraw_turn
 from checks.controls.unchanged import Copies
 from checks.findings import Finding
 from checks.greedy.judge import TurnResult, judge_one
+from checks.greedy.turn import GreedyTurn
 from checks.request import is_greedy
 from checks.run.acceptance import Accepted, accepted_of, shared_sums, sums_of
 from checks.run.answered import AnsweredTurn, Load, answered_turns, load_of
@@ -37,8 +41,9 @@ from checks.servers.speed import SpeedPair, chunk_counts, speed_pair
 from checks.slices.slices import Slice
 from checks.vllm.cutter import fate_of
 from checks.vllm.split_run import CutOutput
+from checks.vllm.unparsed import with_parser_faults
 from traces.journal.arm import MAIN, PLAIN, Arm
-from traces.journal.exchange import ArmKey, Evidence, TurnId, session_order
+from traces.journal.exchange import ArmKey, Evidence, Exchange, TurnId, session_order
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +53,8 @@ class ArmSums:
     `turns` counts the candidate's captures, `drawn` those of them at a temperature above 0;
     `repeated` tells whether the baseline replayed the session twice. `prompts` and `counters` are
     findings about prompts that differ and counters that contradict their steps. `chunks` counts
-    the baseline's chunks, and those that carry several tokens.
+    the baseline's chunks, and those that carry several tokens. `changes` says what became of the
+    calls of each greedy turn.
     """
 
     turns: int
@@ -61,6 +67,7 @@ class ArmSums:
     counters: tuple[Finding, ...]
     speed: tuple[SpeedPair, ...]
     chunks: tuple[tuple[int, int], ...]
+    changes: tuple[TurnChange, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +80,9 @@ class SessionSums:
     further arm, `shifts` those of the main arm and of an arm with other prompts over the turns that
     both have. `slices` names the slices of each
     turn. `prints`, `answered_on` and `runs` say which servers answered, and in which run.
-    `planted`, `copies` and `swapped` are the controls planted in its turns; `cuts` the outputs that
-    were cut, `delivered` those that were parsed once, and `uncut` counts the others by reason.
-    `scope` says what its tokens were, and what their text was compared with.
+    `planted`, `copies`, `swapped` and `planted_calls` are the controls planted in its turns; `cuts`
+    the outputs that were cut, `delivered` those that were parsed once, and `uncut` counts the
+    others by reason. `scope` says what its tokens were, and what their text was compared with.
     """
 
     arms: Mapping[str, ArmSums]
@@ -98,6 +105,7 @@ class SessionSums:
     planted: tuple[Planted, ...]
     copies: Copies
     swapped: Mapping[str, tuple[TurnResult, ...]]
+    planted_calls: tuple[PlantedCall, ...]
     cuts: tuple[CutOutput, ...]
     delivered: tuple[CutOutput, ...]
     uncut: Mapping[str, int]
@@ -182,6 +190,7 @@ def judge_session(read: ReadSession, floor: RunFloor, facts: RunFacts) -> Sessio
         planted=planted,
         copies=copies,
         swapped={plan.kind: tuple(_swapped(plan, read, floor)) for plan in facts.swaps},
+        planted_calls=tuple(_planted_calls(turns, captures)),
         cuts=cuts,
         delivered=delivered,
         uncut=Counter(fate for one in candidate.values() if (fate := fate_of(one)) is not None),
@@ -197,6 +206,7 @@ def _arm(
     results = [judge_one(turn, measured, noise) for turn, measured in read.greedy[arm.name]]
     readings = read.readings[arm.name]
     exact = judge_pairs(pairs, facts.policy)
+    found = with_parser_faults(exact.findings, captures, arm, floor.cutter)
     return ArmSums(
         turns=len(candidate),
         drawn=sum(not is_greedy(exchange.request) for exchange in candidate.values()),
@@ -206,7 +216,7 @@ def _arm(
             for result in (labelled(result, captures, arm) for result in results)
         ),
         pairs=len(pairs),
-        exact=replace(exact, findings=at_boundaries(exact.findings, readings)),
+        exact=replace(exact, findings=at_boundaries(found, readings)),
         prompts=tuple(prompt_differences(captures, arm)),
         counters=tuple(
             finding.at(*turn)
@@ -219,6 +229,7 @@ def _arm(
             if turn in baseline
         ),
         chunks=tuple(chunk_counts(exchange.response) for exchange in baseline.values()),
+        changes=tuple(_changes([turn for turn, _ in read.greedy[arm.name]], candidate)),
     )
 
 
@@ -237,6 +248,28 @@ def _outcomes(captures: Evidence) -> Iterable[PairedOutcome]:
             pair = tool_pair(exchange.request, baseline[turn].response, exchange.response)
             if pair is not None:
                 yield PairedOutcome(*turn, *pair)
+
+
+def _changes(
+    turns: Iterable[GreedyTurn], candidate: Mapping[TurnId, Exchange]
+) -> Iterator[TurnChange]:
+    """What became of the calls of every greedy turn that both paths answered."""
+    for turn in turns:
+        key = turn.session, turn.turn
+        request = candidate[key].request
+        change = turn_change(key, request, turn.baseline, turn.candidate, turn.repeat)
+        if change is not None:
+            yield change
+
+
+def _planted_calls(turns: Iterable[GreedyTurn], captures: Evidence) -> Iterator[PlantedCall]:
+    """A copy of every turn with calls, an argument swapped."""
+    sent = captures.of("candidate")
+    for turn in turns:
+        key = turn.session, turn.turn
+        planted = planted_turn(key, sent[key].request, turn.baseline, turn.candidate)
+        if planted is not None:
+            yield planted
 
 
 def _prints(captures: Evidence) -> dict[str, frozenset[str]]:

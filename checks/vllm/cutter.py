@@ -186,6 +186,12 @@ class Cutter:
             shown=VariantOutput(met.tokens.text, exchange.request) if variant else None,
         )
 
+    def delivers(self, exchange: Exchange) -> bool:
+        """Whether the calls the client got are those that the server's parser makes of these tokens
+        in the deltas they came in."""
+        met = self._parsed(exchange)
+        return met is not None and met.again.calls == served_result(exchange.response).calls
+
     def _parsed(self, exchange: Exchange) -> "_Parsed | None":
         """An exchange's output through its server's parser, cut as it was sent."""
         from checks.vllm.parsers import ParserUnderTest

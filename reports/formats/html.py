@@ -27,6 +27,7 @@ from reports.store.summary import Row, Summary, break_even
 
 SHOWN_PER_CODE = 20
 MOST_METRICS = 60
+MOST_CHANGED_CALLS = 40
 PATH_FACTS = (
     "url",
     "launched",
@@ -79,6 +80,7 @@ def page(summary: Summary, views: Sequence[TokenView], folder: Path | None = Non
         link=lambda case_file: _link(case_file, folder),
         meanings={name: code.meaning for name, code in CODES.items()},
         most_metrics=MOST_METRICS,
+        most_changed_calls=MOST_CHANGED_CALLS,
         least=MIN_COUNT,
         break_even=break_even(summary),
         path_facts=[f for f in PATH_FACTS if any(p[f] is not None for p in summary["paths"])],

@@ -54,6 +54,8 @@ def parts(summary: Summary) -> Iterator[RenderableType]:
     if summary["boundaries"]:
         yield _acceptance(summary)
     yield _forks(summary)
+    if summary["calls"]:
+        yield _calls(summary)
     if len(summary["curve"]) > 1:
         yield _curve(summary)
     for note in run["notes"] or ():
@@ -190,6 +192,14 @@ def _forks(summary: Summary) -> Table:
     for f in summary["forks"]:
         counts = (f[c] for c in ("turns", "judged", "tokens", "forks", "near_ties", "hard"))
         table.add_row(f["comparison"], *map(number, counts), number(f["max_regret"], "nat"))
+    return table
+
+
+def _calls(summary: Summary) -> Table:
+    columns = ("turns", "same", "spelling", "cosmetic", "consequential")
+    table = _table("Calls against the baseline: turns by what changed", "comparison", *columns)
+    for c in summary["calls"]:
+        table.add_row(Text(one_line(c["comparison"])), *(number(c[column]) for column in columns))
     return table
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from checks.acceptance.positions import Boundaries, crossing_name
 from checks.bounds import Bound, ControlResult
 from checks.calls.behavior import BehaviorJudgement
+from checks.calls.call_agreement import TurnChange
 from checks.calls.calls import same_calls
 from checks.calls.outcomes import tool_pair
 from checks.findings import GREEDY_DIVERGENCE, Finding
@@ -27,16 +28,18 @@ def pair_rows(
     evidence: Evidence,
     arm: Arm,
     recurs: Mapping[TurnId, str],
+    changes: Mapping[TurnId, TurnChange],
 ) -> Iterator[dict[str, Any]]:
     """One row per greedy turn against the baseline, and one per turn of the baseline's repeat.
 
-    `recurs` says of turns that were run again whether their hard divergence came back.
+    `changes` says what became of the calls of each turn. `recurs` says of turns that were run again
+    whether their hard divergence came back.
     """
     requests = {turn: e.request for turn, e in evidence.of("candidate", arm.name).items()}
     by_turn = {(turn.session, turn.turn): turn for turn in turns}
     for result in judged:
         key = (result.session, result.turn)
-        turn = by_turn[key]
+        turn, change = by_turn[key], changes.get(key)
         row: dict[str, Any] = {
             "run": run,
             "session": result.session,
@@ -46,6 +49,7 @@ def pair_rows(
             **row,
             "comparison": arm.comparison,
             "recurs": recurs.get(key),
+            "calls_change": None if change is None else change.candidate,
             **_candidate(turn, result, readings.get(key), requests[key]),
         }
         if turn.repeat is not None and turn.repeat.token_ids is not None:
@@ -58,6 +62,7 @@ def pair_rows(
                 "fork_index": result.repeat_divergence,
                 "max_regret": 0.0 if result.repeat_divergence is None else None,
                 "calls_equal": same_calls(turn.baseline.tool_calls, turn.repeat.tool_calls),
+                "calls_change": None if change is None else change.repeat,
                 **_repeat_fork(result.repeat_fork),
             }
         if turn.verify is not None and turn.verify.token_ids is not None:

@@ -129,9 +129,11 @@ def _pairs(name: str, run: JudgedRun, arm: Arm) -> Iterator[dict[str, Any]]:
     recurs = recurrence_of(run.judgement.findings, arm.name)
     for one in run.sessions:
         turns = [turn for turn, _ in one.greedy[arm.name]]
-        judged = [r.judgement for r in run.sums.sessions[one.session].arms[arm.name].results]
-        readings = one.readings[arm.name]
-        yield from pair_rows(name, turns, judged, readings, one.evidence.captures, arm, recurs)
+        sums = run.sums.sessions[one.session].arms[arm.name]
+        judged = [result.judgement for result in sums.results]
+        changes = {(change.session, change.turn): change for change in sums.changes}
+        readings, captures = one.readings[arm.name], one.evidence.captures
+        yield from pair_rows(name, turns, judged, readings, captures, arm, recurs, changes)
 
 
 def _run_row(facts: RunFacts, conclusion: RunJudgement, about: RunDescription) -> dict[str, Any]:

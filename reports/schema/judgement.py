@@ -43,6 +43,12 @@ PAIRS = Table(
         Column(
             "calls_equal", "BOOLEAN", "same tool calls, by name and JSON value; NULL: neither calls"
         ),
+        Column(
+            "calls_change",
+            "VARCHAR",
+            "same, spelling (JSON equal), cosmetic or consequential; a call cut at max_tokens is "
+            "none; NULL: neither calls",
+        ),
         Column("baseline_calls_ok", "BOOLEAN", "baseline's calls usable and valid; NULL: no tools"),
         Column(
             "candidate_calls_ok", "BOOLEAN", "candidate's calls usable and valid; NULL: no tools"

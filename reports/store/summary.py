@@ -40,6 +40,15 @@ QUERIES: dict[str, str] = {
     "load": "from v_server_load where run = $run order by arm, path",
     "streams": "from v_stream_integrity where run = $run order by path, arm",
     "tool_success": "from v_tool_success where run = $run",
+    "calls": "select comparison, count(calls_change) as turns,"
+    " count(*) filter (calls_change = 'same') as same,"
+    " count(*) filter (calls_change = 'spelling') as spelling,"
+    " count(*) filter (calls_change = 'cosmetic') as cosmetic,"
+    " count(*) filter (calls_change = 'consequential') as consequential"
+    " from pairs where run = $run and calls_change is not null"
+    " group by comparison order by comparison desc",
+    "changed_calls": "from v_changed_calls where run = $run and change = 'consequential'"
+    " order by comparison desc, session, turn",
     "divergences": "from v_divergences where run = $run and comparison = 'candidate'",
     "forks": "select comparison, count(*) as turns, count(*) filter (judged) as judged,"
     " count(fork_index) as forks, count(*) filter (fork_kind = 'near_tie') as near_ties,"

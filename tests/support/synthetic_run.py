@@ -171,6 +171,7 @@ def synthetic_run(
                         "max_regret": (2.5 if hard else 0.06) if fork else 0.01,
                         "content_equal": not fork,
                         "calls_equal": not fork,
+                        "calls_change": ("consequential" if fork else "same") if t % 2 else None,
                         "baseline_calls_ok": True if t % 2 else None,
                         "candidate_calls_ok": not (hard and t % 2) if t % 2 else None,
                     }

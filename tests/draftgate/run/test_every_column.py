@@ -77,6 +77,8 @@ def spoil(stream: Stream, request: Request) -> None:
                 min(distribution, key=lambda token: distribution[token]),
                 "q",
             )
+            for call in stream.calls:
+                call["arguments"] = '{"path": "elsewhere"}'
         case 1:
             for call in stream.calls:
                 call["arguments"] = call["arguments"][:-1]

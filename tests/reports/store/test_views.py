@@ -43,6 +43,21 @@ def test_the_fixed_views_are_there_and_everything_is_commented(db: Path) -> None
         assert bare == []
 
 
+def test_changed_calls_show_both_lists_of_calls(db: Path) -> None:
+    with Store.open(db) as store:
+        (run, *_) = [row["run"] for row in store.rows("select run from runs order by run")]
+        rows = store.rows("from v_changed_calls where run = ?", [run])
+        pairs = "select count(*) as n from pairs where run = ? and calls_change <> 'same'"
+        (counted,) = store.rows(pairs, [run])
+    assert len(rows) == counted["n"] > 0
+    assert {row["change"] for row in rows} == {"consequential"}
+    for row in rows:
+        assert row["comparison"] == "candidate"
+        assert row["fork_kind"] in ("hard", "near_tie")
+        for calls in (row["baseline_calls"], row["calls"]):
+            assert calls.startswith('read_file {"path": ')
+
+
 def test_a_view_file_documents_its_columns_in_order(db: Path) -> None:
     with Store.open(db) as store:
         for view in views():
