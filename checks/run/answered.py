@@ -5,21 +5,32 @@ Were enough turns answered on both paths? What nobody answered was not judged, a
     missing = turns without a whole answer on either path;  missing / turns <= MAX_UNANSWERED
 
 A turn that both servers refuse alike (status 4xx) could never be replayed: it is counted apart, as
-a turn too long for the servers is.
+a turn too long for the servers is. Records and arms that nothing judges are noted, and answers that
+the protocol has otherwise.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Literal
 
 from checks.bounds import Bound
+from checks.excerpt import printable
 from checks.findings import Finding
 from checks.run.evidence import RunFacts
 from checks.run.exact import of_arm
 from checks.servers.server_counters import AnswerSums, judge_counters, other_traffic, sums
 from checks.servers.speed import saturation
-from traces.journal.arm import MAIN, PLAIN, Arm
-from traces.journal.exchange import PATHS, ArmKey, Evidence, Exchange, TurnId, turn_order
+from traces.journal.arm import MAIN, PLAIN, Arm, further_arm_of
+from traces.journal.exchange import (
+    PATHS,
+    ArmKey,
+    Evidence,
+    Exchange,
+    Stray,
+    TurnId,
+    turn_order,
+)
 from traces.journal.path_facts import PathFacts
 from traces.journal.server_sample import ServerSample
 from traces.journal.vllm_flags import parse_flags
@@ -182,3 +193,41 @@ def _alone(facts: Sequence[PathFacts]) -> bool:
     return _launched(facts) and not any(
         flag in parse_flags(server.command or ()) for server in facts for flag in UNCOUNTED
     )
+
+
+def stray_notes(found: Sequence[Stray]) -> list[str]:
+    """One line per journal that holds records of no path."""
+    strays = sorted(found, key=lambda stray: str(stray.journal))
+    return [
+        _note(str(journal), [(stray.record, stray.path) for stray in found])
+        for journal, found in groupby(strays, key=lambda stray: stray.journal)
+    ]
+
+
+def _note(journal: str, found: list[tuple[int, str]]) -> str:
+    record, path = min(found)
+    more = f", and {len(found) - 1} more of them" if len(found) > 1 else ""
+    return (
+        f"{printable(journal)}, record {record}{more}: path {path[:60]!r} is neither "
+        f"{' nor '.join(PATHS)}, so nothing judges it"
+    )
+
+
+def lone_arm_notes(evidence: Evidence, judged: Collection[str]) -> Iterator[str]:
+    """One line per arm that is none of the gate's own and was replayed on one path alone."""
+    for (path, arm), exchanges in evidence.arms.items():
+        name = further_arm_of(arm)
+        if name is not None and name not in judged:
+            turns = len(exchanges)
+            yield (
+                f"arm {name[:60]!r}: {turns} turns of the {path}, which the other path lacks, so "
+                "nothing judges them"
+            )
+
+
+def irregular_notes(seen: Mapping[tuple[str, str], int]) -> list[str]:
+    """One line per path and irregularity: a stricter client than draftgate may stumble there."""
+    return [
+        f"the {path} sent {count} answers in which {text}"
+        for (path, text), count in sorted(seen.items())
+    ]

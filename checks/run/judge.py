@@ -25,9 +25,8 @@ from checks.controls.swap import judge_swap
 from checks.controls.temperature import judge_temperature_control
 from checks.controls.unchanged import Copies, judge_unchanged
 from checks.findings import Finding, in_report_order
-from checks.greedy.bounds import RATE, enough_bounds
+from checks.greedy.bounds import RATE
 from checks.greedy.judge import GreedyJudgement
-from checks.judged_share import Unjudged, judged_share_bound
 from checks.policy import Policy
 from checks.power import token_statement
 from checks.run.acceptance import (
@@ -38,8 +37,9 @@ from checks.run.acceptance import (
     judge_acceptance,
     judge_perturbed,
 )
-from checks.run.answered import Load, answered_bound, counter_findings
+from checks.run.answered import Load, counter_findings, irregular_notes, stray_notes
 from checks.run.arms import ArmJudgement, arm_notes, greedy_of, judge_further, speed_curve
+from checks.run.bounds import faithful_bounds, turn_bounds, unfaithful_notes
 from checks.run.evidence import RunFacts, SessionEvidence
 from checks.run.exact import PairJudgements, exact_checks, with_policy
 from checks.run.floor import (
@@ -50,7 +50,6 @@ from checks.run.floor import (
     read_session,
     run_floor,
 )
-from checks.run.notes import irregular_notes, stray_notes
 from checks.run.session import ArmSums, RunSums, SessionSums, judge_session
 from checks.run.setup import SetUp, judge_setup
 from checks.run.slices import Slices, judge_run_slices
@@ -68,9 +67,6 @@ from traces.journal.exchange import PATHS, ArmKey
 
 LONGEST_DRAFT = 3
 """k of the re-chunking control: what its parser gets wrong shows from one drafted token on."""
-
-
-TOO_OPEN = "the listed tokens leave the distribution too open"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +89,8 @@ class Parts:
 @dataclass(frozen=True, slots=True)
 class RunJudgement:
     """Everything that was judged about one run; `turns` counts the candidate's in the main arm.
-    `profiles` are those of every arm that drafted."""
+    `profiles` are those of every arm that drafted, `faithful` the bounds of the turns alone whose
+    prompt is exact or rebuilt; the verdict rests on those of all turns."""
 
     verdict: Verdict
     findings: tuple[Finding, ...]
@@ -106,6 +103,7 @@ class RunJudgement:
     notes: tuple[str, ...]
     turns: int
     scope: Scope
+    faithful: tuple[Bound, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,11 +176,13 @@ def judge_run(sums: RunSums, floor: RunFloor, facts: RunFacts) -> RunJudgement:
             *facts.notes,
             *stray_notes(facts.strays),
             *irregular_notes(sum((Counter(one.irregular) for one in sessions), Counter())),
+            *unfaithful_notes(sessions, facts),
             *arm_notes(arms, loads, curve, facts),
             *(note for arm in parts.perturbed for note in arm.notes),
         ),
         turns=sum(one.turns for one in arms[facts.main]),
         scope=scope,
+        faithful=faithful_bounds(sessions, floor, facts),
     )
 
 
@@ -334,44 +334,18 @@ def _perturbed(
 
 
 def _bounds(parts: Parts, sessions: Sequence[SessionSums], policy: Policy) -> tuple[Bound, ...]:
-    scored = [turn for one in sessions for turn in one.scored if turn.not_judged is None]
-    judged = [(turn.session, turn.turn) for turn in scored]
-    answered = [turn for one in sessions for turn in one.answered]
     return (
-        *parts.greedy.bounds,
-        *parts.sampled.bounds,
-        *([] if parts.greedy.turns else enough_bounds(judged, policy)),
-        parts.behavior.bound,
-        parts.agreement.bound,
-        answered_bound(answered),
-        _judged_share(sessions),
+        *turn_bounds(
+            parts.greedy,
+            parts.sampled,
+            (parts.behavior.bound, parts.agreement.bound),
+            sessions,
+            policy,
+        ),
         *parts.acceptance.bounds,
         *parts.drafts.bounds,
         *(bound for arm in parts.further for bound in arm.bounds),
     )
-
-
-def _judged_share(sessions: Sequence[SessionSums]) -> Bound:
-    """Of the main arm: tokens whose regret or whose distribution was looked at."""
-    judged = 0
-    left_out: list[Unjudged] = []
-    for one in sessions:
-        for result in one.arms[MAIN].results:
-            found = result.judgement
-            judged += found.tokens
-            if found.not_judged is not None:
-                left_out.append(Unjudged(found.not_judged, result.regrets.sent))
-            if found.processed:
-                left_out.append(Unjudged("processed logits beyond a fork", found.processed))
-            if found.unscored:
-                left_out.append(Unjudged("without a score", found.unscored))
-        for drawn in one.scored:
-            if drawn.not_judged is not None:
-                left_out.append(Unjudged(drawn.not_judged, drawn.sent))
-            if drawn.candidate is not None:
-                judged += drawn.candidate.tokens
-                left_out.append(Unjudged(TOO_OPEN, drawn.candidate.open))
-    return judged_share_bound(judged, (one for one in left_out if one.tokens))
 
 
 def _controls(

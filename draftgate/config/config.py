@@ -22,7 +22,7 @@ A path is launched from `[server]` unless it names `urls`; then it is attached.
 """
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
@@ -33,6 +33,7 @@ from replay.sending.url import server_root
 from traces.errors import ConfigError, InputError
 from traces.journal.arm import is_own_name
 from traces.session.perturbation import PERTURBATIONS
+from traces.session.turn import Fidelity
 from traces.user_paths import expanded
 
 A_WEEK_S = 7 * 24 * 3600.0
@@ -154,6 +155,13 @@ class RunSection(ConfigTable):
     max_tokens: int = Field(1024, ge=1, lt=2**31, description="most output tokens of a turn")
     max_sessions: int | None = Field(None, ge=1, description="replay at most so many sessions")
     max_turns: int | None = Field(None, ge=1, description="replay at most so many turns in all")
+    fidelity: tuple[Fidelity, ...] = Field(
+        get_args(Fidelity),
+        min_length=1,
+        description="which turns are replayed and judged, by how true their recorded prompt is "
+        "(docs/formats/README.md); where some are not `exact` or `rebuilt`, the bounds of those "
+        "that are stand beside those of all",
+    )
     plain_share: float = Field(
         0.1, ge=0, le=1, description="share of sessions also replayed without ids and logprobs"
     )

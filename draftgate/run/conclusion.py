@@ -81,6 +81,7 @@ def conclude(
         report=report,
         folder=folder.root,
         notes=judged.notes,
+        faithful=judged.faithful,
     )
 
 

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from checks.bounds import Bound
 from checks.verdict import Verdict
 
 
@@ -14,7 +15,8 @@ class GateOutcome:
 
     `codes` counts findings at severity error by code; `counts` holds how much was replayed,
     skipped and judged, by name. `store` and `report` are `None` where journals were judged offline.
-    `notes` are for the reader: what was left out, what was odd.
+    `notes` are for the reader: what was left out, what was odd. `faithful` holds the bounds of the
+    turns alone whose prompt is exact or rebuilt, where the run replayed others too.
     """
 
     run: str
@@ -25,6 +27,7 @@ class GateOutcome:
     report: Path | None
     folder: Path
     notes: tuple[str, ...] = ()
+    faithful: tuple[Bound, ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -42,6 +45,7 @@ class GateOutcome:
             "report": None if self.report is None else str(self.report),
             "counts": dict(self.counts),
             "bounds": [asdict(bound) for bound in self.verdict.bounds],
+            "faithful": [asdict(bound) for bound in self.faithful],
             "controls": [asdict(control) for control in self.verdict.controls],
             "needed": list(self.verdict.needed),
             "scope": self.verdict.scope,

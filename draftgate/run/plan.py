@@ -4,7 +4,7 @@ A turn that cannot be replayed is kept with its reason; nothing is left out sile
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from traces.journal.exchange import TurnId
 from traces.session.facts import SessionFacts, facts_of
 from traces.session.render import chat_request
 from traces.session.session import Session
-from traces.session.turn import Turn
+from traces.session.turn import Fidelity, Turn
 
 CAP_REASON = "beyond run.max_turns"
 
@@ -105,7 +105,7 @@ def make_plan(config: Config) -> Plan:
     room = config.run.max_turns
     planned: list[PlannedSession] = []
     for session in _sessions(config.run.sessions, files):
-        planned.append(_planned(session, room))
+        planned.append(_planned(session, room, config.run.fidelity))
         if room is not None:
             room -= len(planned[-1].jobs)
         if room == 0 or len(planned) == config.run.max_sessions:
@@ -126,11 +126,11 @@ def _sessions(paths: Iterable[str | Path], files: list[ImportedFile]) -> Iterato
         files.append(file)
 
 
-def _planned(session: Session, room: int | None) -> PlannedSession:
+def _planned(session: Session, room: int | None, fidelity: Collection[Fidelity]) -> PlannedSession:
     jobs: list[Job] = []
     skipped: dict[str, str] = {}
     for turn in session.turns:
-        reason = _skip_reason(turn, full=room is not None and len(jobs) >= room)
+        reason = _skip_reason(turn, fidelity, full=room is not None and len(jobs) >= room)
         if reason is None:
             jobs.append(Job(session.session_id, turn.turn_id, chat_request(session, turn)))
         else:
@@ -138,9 +138,11 @@ def _planned(session: Session, room: int | None) -> PlannedSession:
     return PlannedSession(session, tuple(jobs), skipped)
 
 
-def _skip_reason(turn: Turn, *, full: bool) -> str | None:
+def _skip_reason(turn: Turn, fidelity: Collection[Fidelity], *, full: bool) -> str | None:
     if not turn.replayable:
         return turn.skip_reason or "not replayable"
+    if turn.fidelity not in fidelity:
+        return f"{turn.fidelity}, which run.fidelity leaves out"
     return CAP_REASON if full else None
 
 

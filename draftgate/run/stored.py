@@ -42,6 +42,7 @@ def stored_outcome(config: Config, folder: RunFolder) -> GateOutcome | None:
         report=report,
         folder=folder.root,
         notes=tuple(summary.run["notes"] or ()),
+        faithful=tuple(_bound(row) for row in summary["faithful"]),
     )
 
 

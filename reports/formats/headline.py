@@ -17,6 +17,15 @@ def headline(summary: Summary) -> Iterator[tuple[str, str]]:
             yield "time per output token, speed-up", both_speedups(row)
     if summary.run["scope"]:
         yield "scope", str(summary.run["scope"])
+    if said := faithful_states(summary):
+        yield "exact and rebuilt prompts alone", said
+
+
+def faithful_states(summary: Summary) -> str:
+    """``greedy_regret_rate pass, tool_success inconclusive``: the bounds of exact and rebuilt
+    prompts alone; empty where all replayed prompts are."""
+    found = [b for b in summary["faithful"] if b["state"] != "not_applicable"]
+    return ", ".join(f"{b['name']} {b['state']}" for b in found)
 
 
 def both_speedups(row: Row) -> str:

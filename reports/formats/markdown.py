@@ -5,7 +5,7 @@ Recorded text stands in code spans only, so that nothing in it links, mentions o
 
 import re
 
-from reports.formats.headline import both_speedups
+from reports.formats.headline import both_speedups, faithful_states
 from reports.inert import one_line
 from reports.number import interval, moment, number
 from reports.store.summary import Row, Summary, break_even
@@ -58,7 +58,8 @@ def _bounds(summary: Summary) -> list[str]:
         numbers = (number(b["value"], unit), interval(b["low"], b["high"], unit))
         tail = (number(b["margin"], unit), number(b["noise_floor"], unit))
         lines.append(" | ".join(("", code(b["name"]), b["state"], *numbers, *tail, "")).strip())
-    return [*lines, ""]
+    alone = faithful_states(summary)
+    return [*lines, "", *([f"Exact and rebuilt prompts alone: {alone}.", ""] if alone else [])]
 
 
 def _findings(summary: Summary) -> list[str]:

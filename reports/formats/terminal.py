@@ -12,6 +12,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from reports.formats.headline import faithful_states
 from reports.inert import one_line
 from reports.number import interval, moment, number
 from reports.store.summary import Row, Summary, break_even
@@ -47,6 +48,7 @@ def parts(summary: Summary) -> Iterator[RenderableType]:
     if run["scope"]:
         yield _hanging(" ", one_line(f"scope: {run['scope']}", 600), style="dim")
     yield _bounds(summary)
+    yield from _faithful(summary)
     yield from _further(summary)
     yield from _not_applicable(summary)
     yield _controls(summary)
@@ -113,6 +115,12 @@ def _further(summary: Summary) -> Iterator[Text]:
     ]
     if worst:
         yield Text(f"Further arms: {', '.join(worst)}")
+
+
+def _faithful(summary: Summary) -> Iterator[Text]:
+    """One line for the turns whose prompt is exact or rebuilt, where there are others too."""
+    if said := faithful_states(summary):
+        yield Text(f"Exact and rebuilt prompts alone: {said}")
 
 
 def _not_applicable(summary: Summary) -> Iterator[Text]:

@@ -171,12 +171,16 @@ def _redacted(value: Any, redact: Redact) -> Any:
     return value
 
 
-def bound_rows(run: str, bounds: Sequence[Bound]) -> Iterator[dict[str, Any]]:
-    """One row per bound, in report order."""
-    for ordinal, bound in enumerate(bounds):
+def bound_rows(
+    run: str, bounds: Sequence[Bound], faithful: Sequence[Bound]
+) -> Iterator[dict[str, Any]]:
+    """One row per bound, in report order; those of the faithful turns alone come last."""
+    scoped = [*(("all", bound) for bound in bounds), *(("faithful", bound) for bound in faithful)]
+    for ordinal, (turns, bound) in enumerate(scoped):
         yield {
             "run": run,
             "ordinal": ordinal,
+            "turns": turns,
             "name": bound.name,
             "state": bound.state,
             "value": bound.value,

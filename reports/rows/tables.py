@@ -91,7 +91,7 @@ def run_tables(
         ],
         slices=list(slice_rows(name, judged.slices)),
         scope=list(scope_rows(name, judged.scope)),
-        bounds=list(bound_rows(name, judged.verdict.bounds)),
+        bounds=list(bound_rows(name, judged.verdict.bounds, judged.faithful)),
         controls=list(control_rows(name, judged.verdict.controls)),
     )
 

@@ -140,6 +140,13 @@ BOUNDS = Table(
     (
         RUN,
         ORDINAL,
+        Column(
+            "turns",
+            "VARCHAR",
+            "what it is about: `all` replayed turns, which decide the verdict, or the `faithful` "
+            "ones alone, whose prompt is exact or rebuilt (where the run holds others too)",
+            required=True,
+        ),
         Column("name", "VARCHAR", "name of the bound", required=True),
         Column("state", "bound_state", "pass, fail, inconclusive, not_applicable", required=True),
         Column("value", "DOUBLE", "point estimate"),

@@ -13,7 +13,8 @@ Row = dict[str, Any]
 QUERIES: dict[str, str] = {
     "paths": "from paths where run = $run order by path",
     "differences": "from path_differences where run = $run order by allowed, field",
-    "bounds": "from bounds where run = $run order by ordinal",
+    "bounds": "from bounds where run = $run and turns = 'all' order by ordinal",
+    "faithful": "from bounds where run = $run and turns = 'faithful' order by ordinal",
     "controls": "from controls where run = $run order by ordinal",
     "findings": "from findings where run = $run order by ordinal",
     "metrics": "from metrics where run = $run"

@@ -471,6 +471,7 @@ def _bounds(run: str, verdict: str) -> list[dict[str, Any]]:
         {
             "run": run,
             "ordinal": 0,
+            "turns": "all",
             "name": "regret_rate",
             "state": state,
             "value": 1e-4,
@@ -487,8 +488,25 @@ def _bounds(run: str, verdict: str) -> list[dict[str, Any]]:
         {
             "run": run,
             "ordinal": 1,
+            "turns": "all",
             "name": "sampled_shift",
             "state": "not_applicable",
             "message": "no turn with temperature above 0",
+        },
+        {
+            "run": run,
+            "ordinal": 2,
+            "turns": "faithful",
+            "name": "regret_rate",
+            "state": "inconclusive",
+            "value": 2e-4,
+            "low": 0.0,
+            "high": 4e-4,
+            "margin": 3e-4,
+            "unit": "per token",
+            "n": 700,
+            "sessions": 3,
+            "needed": "9,000 more tokens",
+            "message": "regret of exact and rebuilt prompts alone",
         },
     ]

@@ -8,4 +8,4 @@
 -- needed: how much more data would decide
 -- none: every bound that applies lies inside its margin
 select name, state, value, high, margin, noise_floor, needed
-from bounds where run = $run and state in ('fail', 'inconclusive') order by ordinal
+from bounds where run = $run and turns = 'all' and state in ('fail', 'inconclusive') order by ordinal

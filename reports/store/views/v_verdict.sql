@@ -35,7 +35,8 @@ left join (
 ) p using (run)
 left join (select run, count(*) as sessions from sessions group by run) s using (run)
 left join (
-  select run, count(*) filter (state = 'inconclusive') as bounds_open from bounds group by run
+  select run, count(*) filter (state = 'inconclusive' and turns = 'all') as bounds_open
+  from bounds group by run
 ) b using (run)
 left join (
   select run, count(*) filter (state = 'missed') as controls_missed from controls group by run

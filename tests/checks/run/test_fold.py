@@ -21,8 +21,10 @@ from msgspec import structs
 from checks.acceptance.drafting import Drafting
 from checks.acceptance.profile_sums import ProfileSums
 from checks.controls.swap import SwapPlan, plan_hard_swap, plan_soft_swaps
+from checks.greedy.bounds import HARD
 from checks.greedy.judge import judge_greedy
 from checks.policy import Policy
+from checks.run.bounds import FAITHFUL
 from checks.run.evidence import Answers, RunFacts, ServerFacts, sessions_of
 from checks.run.floor import RunMeasures, measure_session, read_session, run_floor
 from checks.run.judge import RunJudgement, judge_all, judge_run
@@ -256,3 +258,55 @@ def test_a_run_without_captures_is_judged_too() -> None:
     judged = judge_all(sessions_of(Evidence(), Answers(), FACTS), FACTS).judgement
     assert judged.verdict.verdict == "invalid"
     assert "the candidate answered no turn" in judged.verdict.reasons
+
+
+def of_fidelity(facts: RunFacts, *fidelity: str) -> RunFacts:
+    """The same run of recordings whose first, second … turn has the given fidelity."""
+    return replace(
+        facts,
+        sessions=tuple(
+            replace(
+                session,
+                turns=tuple(replace(turn, fidelity=fidelity[turn.index]) for turn in session.turns),
+            )
+            for session in facts.sessions
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("fidelity", "alone", "note"),
+    [
+        (("exact", "lossy"), "pass", "8 lossy): the bounds of the others stand beside"),
+        (("after_compaction", "rebuilt"), "fail", "8 after_compaction): the bounds of the others"),
+        (("exact", "rebuilt"), None, None),
+        (("lossy", "after_compaction"), None, "8 after_compaction, 8 lossy): no bound is about"),
+        (("unknown", "lossy"), None, "no bound is about"),
+    ],
+)
+def test_the_bounds_of_faithful_prompts_stand_beside_those_of_all(
+    evidence: Evidence,
+    asked: tuple[Answers, tuple[SwapPlan, ...]],
+    whole: RunJudgement,
+    fidelity: tuple[str, str],
+    alone: str | None,
+    note: str | None,
+) -> None:
+    """The one wild turn is the second of its session."""
+    answers, plans = asked
+    facts = of_fidelity(replace(FACTS, swaps=plans), *fidelity)
+    judged = judge_all(sessions_of(evidence, answers, facts), facts).judgement
+    assert judged.verdict == whole.verdict, "they decide nothing"
+    faithful = {bound.name: bound for bound in judged.faithful}
+    said = [text for text in judged.notes if "neither exact nor rebuilt" in text]
+    assert [note is not None and note in text for text in said] == [True] * (note is not None)
+    if alone is None:
+        assert judged.faithful == ()
+        return
+    of_all = {bound.name: bound for bound in judged.verdict.bounds}
+    assert of_all[HARD].state == "fail"
+    assert faithful[HARD].state == alone
+    # 16 turns of the main arm, as many of c8, 8 as users send them: half of each
+    assert (of_all["answered_turns"].n, faithful["answered_turns"].n) == (40, 20)
+    sampled = fidelity[0] in FAITHFUL  # s6/t0 is
+    assert faithful[HARD].n == (SESSIONS - sampled) * LENGTH

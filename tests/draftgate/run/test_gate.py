@@ -1,5 +1,7 @@
 """The whole gate over paper servers: each fault gives the verdict and the code it must give."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,6 +10,7 @@ from reports.store.store import Store
 from tests.support.paper.gate import Gate, K
 from tests.support.paper.model import ALTERNATIVES
 from tests.support.paper.server import Faults
+from tests.support.paper.sessions import write_sessions
 from tests.support.paper.spoiled import torn_arguments, wrong_token
 from tests.support.paper.stream import Stream
 from traces.errors import StoreError
@@ -52,6 +55,28 @@ def test_the_store_holds_the_run(gate: Gate) -> None:
             {"path": "baseline", "tool_parser": "hermes"},
             {"path": "candidate", "tool_parser": "hermes"},
         ]
+
+
+def test_exact_and_rebuilt_prompts_are_judged_alone_too(gate: Gate, tmp_path: Path) -> None:
+    """The last user message of every session holds a part that nobody knows."""
+    file = write_sessions(tmp_path / "sessions.jsonl", 24, 4)
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    for row in rows:
+        text = row["messages"][-2]["content"]
+        row["messages"][-2]["content"] = [{"type": "text", "text": text}, {"type": "hologram"}]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    outcome = gate()
+    assert outcome.verdict.verdict == "pass", outcome.verdict.reasons
+    assert any("24 of 96 replayed turns" in note for note in outcome.notes), outcome.notes
+    alone = {bound.name: bound for bound in outcome.faithful}
+    assert alone["answered_turns"].state == "pass"
+    assert alone["turns"].value == 72
+    assert outcome.store is not None
+    with Store.open(outcome.store) as store:
+        stored = store.rows("select name, value from bounds where turns = 'faithful'")
+    assert {row["name"]: row["value"] for row in stored} == {
+        name: bound.value for name, bound in alone.items()
+    }
 
 
 def test_views_show_the_interval_that_the_verdict_rests_on(gate: Gate) -> None:

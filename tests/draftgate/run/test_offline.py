@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from checks.run.notes import lone_arm_notes
+from checks.run.answered import lone_arm_notes
 from draftgate.progress import SilentReporter
 from draftgate.run.gate import run_gate
 from draftgate.run.offline import judge_journals

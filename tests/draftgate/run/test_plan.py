@@ -11,7 +11,7 @@ from tests.support.paper.sessions import write_sessions
 from traces.errors import InputError
 
 
-def config(*sessions: Path, **caps: int) -> Config:
+def config(*sessions: Path, **caps: object) -> Config:
     run = {"sessions": [str(file) for file in sessions], **caps}
     servers = {"baseline": {"urls": ["http://a"]}, "candidate": {"urls": ["http://b"]}}
     return Config.model_validate({"run": run, **servers})
@@ -57,3 +57,26 @@ def test_nothing_to_replay_is_reported_file_by_file(tmp_path: Path) -> None:
         make_plan(config(notes, shape))
     assert f"{notes}: no known session format matches" in str(caught.value)
     assert f"{shape}: a load shape" in str(caught.value)
+
+
+def test_the_configuration_chooses_how_true_prompts_must_be(tmp_path: Path) -> None:
+    """The second user message holds a part that nobody knows, so it is known to be missed."""
+    file = tmp_path / "rows.jsonl"
+    unknown = [{"type": "text", "text": "And?"}, {"type": "hologram", "data": "?"}]
+    messages = [
+        {"role": "user", "content": "Go."},
+        {"role": "assistant", "content": "Gone."},
+        {"role": "user", "content": unknown},
+        {"role": "assistant", "content": "Nothing."},
+    ]
+    file.write_text(json.dumps({"messages": messages}) + "\n")
+    assert make_plan(config(file)).turns == 2
+    plan = make_plan(config(file, fidelity=["exact", "rebuilt"]))
+    assert plan.turns == 1
+    assert dict(plan.skipped) == {"lossy, which run.fidelity leaves out": 1}
+    assert make_plan(config(file, fidelity=["lossy"], max_turns=1)).jobs[0][0].turn == "t0001"
+    with pytest.raises(InputError, match=r"lossy, which run\.fidelity leaves out: 1"):
+        make_plan(config(file, fidelity=["after_compaction"]))
+    for wrong in ([], ["true"]):
+        with pytest.raises(ValueError, match=r"run\.fidelity"):
+            config(file, fidelity=wrong)

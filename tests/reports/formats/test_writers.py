@@ -68,6 +68,22 @@ def test_the_same_numbers_stand_in_every_report(store: Store) -> None:
     assert sections["bounds"][0]["high"] == bound["high"]
 
 
+def test_every_report_shows_what_exact_and_rebuilt_prompts_show_alone(store: Store) -> None:
+    summary = read_summary(store, "good")
+    said = "regret_rate inconclusive"
+    for text in (render_markdown(summary), terminal(summary)):
+        assert f"Exact and rebuilt prompts alone: {said}" in text
+    for text in (render_junit(store, summary), render_github(summary)):
+        assert "exact and rebuilt prompts alone" in text
+        assert said in text
+    assert "regret of exact and rebuilt prompts alone" in render_html(store, summary)
+    assert [b["turns"] for b in as_object(summary)["sections"]["faithful"]] == ["faithful"]
+    assert {b["turns"] for b in summary["bounds"]} == {"all"}
+    assert store.rows("select bounds_open from v_verdict where run = 'good'") == [
+        {"bounds_open": 0}
+    ]
+
+
 @pytest.mark.parametrize("run", ["good", "bad", "open", "large"])
 def test_the_verdict_and_the_codes_stand_in_every_report(store: Store, run: str) -> None:
     summary = read_summary(store, run)
