@@ -117,12 +117,13 @@ def _cell(key: Slice, sessions: Sequence[Sums], seed: int) -> Cell:
     k, reached = total.k, int(total.reached.sum())
     few = total.drafts < MIN_COUNT
     none = not_available(total.drafts, len(with_steps))
+    possible = (1.0, 1.0 + k)
     return Cell(
         *key,
         total,
         len(sessions),
-        none if few else clustered(ratio, lengths, total.drafts, seed=seed),
-        none if few else clustered(ratio, means, total.requests, seed=seed),
+        none if few else clustered(ratio, lengths, total.drafts, seed=seed, within=possible),
+        none if few else clustered(ratio, means, total.requests, seed=seed, within=possible),
         tuple(_rate([(int(s.longer[i]), s.drafts) for s in sessions]) for i in range(k)),
         tuple(_rate([(int(s.accepted[i]), int(s.reached[i])) for s in sessions]) for i in range(k)),
         clustered(drift, by_position, reached, seed=seed)

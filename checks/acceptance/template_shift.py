@@ -92,7 +92,9 @@ def _shift(
             here, there = (_value(statistic, part, position, k) for part in np.hsplit(rows, 2))
             return np.asarray(there / here if statistic == "share" else there - here)
 
-        return clustered(difference, sums, count, seed=seed, level=level)
+        possible = {"length": (-k, k), "share": (0, np.inf), "conditional": (-1, 1)}
+        within = possible.get(statistic, (-np.inf, np.inf))
+        return clustered(difference, sums, count, seed=seed, level=level, within=within)
 
     drafts = (totals[0], totals[half])
     reached = [(totals[2 + k + i], totals[half + 2 + k + i]) for i in range(k)]

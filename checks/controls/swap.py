@@ -33,6 +33,7 @@ from checks.greedy.rate_table import DEFAULT_DEFF, NoiseByShape, RateTable
 from checks.greedy.turn import GreedyTurn, measure_turn
 from checks.policy import Policy
 from checks.tokens.regret import scored_of
+from traces.counted import counted
 from traces.journal.score import Score, ScoreRequest
 
 HARD, SOFT = "rank-2 token above the hard bound", "rank-2 tokens above the soft bound"
@@ -159,7 +160,8 @@ def judge_swap(
         plan.expected,
         "caught" if caught else "missed",
         tuple(sorted(errors)),
-        f"{len(plan.swaps)} tokens swapped in {len({s.place[0] for s in plan.swaps})} sessions",
+        f"{counted(len(plan.swaps), 'token')} swapped in "
+        f"{counted(len({s.place[0] for s in plan.swaps}), 'session')}",
     )
 
 

@@ -56,7 +56,8 @@ def _compare(mine: BySession, whole: BySession, level: float, seed: int) -> Slic
     length = float(1 + accepted / drafts) if drafts >= MIN_COUNT else None
     if count < MIN_COUNT:
         return SliceAcceptance(length, not_available(count, len(mine)))
-    found = clustered(_difference, sums, count, seed=seed, level=level)
+    k = max(one.k for one in whole.values())
+    found = clustered(_difference, sums, count, seed=seed, level=level, within=(-k, k))
     return SliceAcceptance(length, found)
 
 

@@ -72,8 +72,11 @@ def clustered(
     seed: int = 0,
     draws: int = RESAMPLES,
     level: float = 0.95,
+    within: tuple[float, float] = (-np.inf, np.inf),
 ) -> Estimate:
     """The statistic of the sums over all sessions, with its interval.
+
+    `within` are the values the statistic can have: an interval is cut where it would leave them.
 
     `sums` has one row per session. From 20 sessions: percentile bootstrap of sessions (`draws`
     resamples, seeded). Below: delete-one-session jackknife, θ ± t · sqrt((n-1)/n · Σ(θ_i - θ̄)²),
@@ -93,6 +96,7 @@ def clustered(
         )
     if not (np.isfinite(low) and np.isfinite(high)):
         return Estimate(value, None, None, count, sessions)
+    low, high = max(low, within[0]), min(high, within[1])
     return Estimate(value, low, high, count, sessions)
 
 

@@ -178,6 +178,30 @@ def test_bootstrap_covers_the_clusters_not_the_tokens() -> None:
     assert found == clustered(ratio, np.column_stack((hits, np.full(40, 1000.0))), 40_000)
 
 
+def test_an_interval_is_cut_at_what_is_possible() -> None:
+    """The t interval of two sessions, 0.1 and 0.9, reaches from below 0 to above 1."""
+    sums = np.array([[1.0, 10.0], [9.0, 10.0]])
+    open_ended = clustered(ratio, sums, 20)
+    assert open_ended.low is not None
+    assert open_ended.high is not None
+    assert open_ended.low < 0 < 1 < open_ended.high
+    cut = clustered(ratio, sums, 20, within=(0.0, 1.0))
+    assert (cut.value, cut.low, cut.high) == (open_ended.value, 0.0, 1.0)
+
+
+def test_no_acceptance_length_is_below_one_or_above_a_full_draft() -> None:
+    """Ten sessions, nine of which accept everything and one nothing, k = 2."""
+    sums = ProfileSums(2)
+    for session in range(10):
+        taken = (2, 2, 2, 2) if session else (0, 0, 0, 0)
+        add(sums, f"s{session}", taken, "p" * (1 + sum(a + 1 for a in taken)))
+    cell = cells(sums)["all", "all"]
+    assert cell.length.low is not None
+    assert cell.length.low >= 1
+    assert cell.length.high == 3
+    assert cell.request_length.high == 3
+
+
 def test_drift_is_the_slope_of_the_logit() -> None:
     """c_i = 1 / (1 + exp(-(1 - 0.5 i))): slope -0.5."""
     reached = np.full(4, 1e6)
