@@ -5,7 +5,7 @@ further one whose servers ran as they will be used.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from checks.stats.session_interval import Estimate, not_available
@@ -217,9 +217,8 @@ def _slices(rows: Sequence[Mapping[str, Any]], mean: Estimate) -> Iterator[Slice
 
 
 def _length(row: Mapping[str, Any]) -> Estimate:
-    if not row["enough"]:
-        return not_available(row["steps"], row["sessions"])
-    return _estimate(row, ("acceptance_length", "low", "high"), "steps")
+    found = _estimate(row, ("acceptance_length", "low", "high"), "steps")
+    return found if row["enough"] else replace(found, low=None, high=None)
 
 
 def _per_token(row: Mapping[str, Any]) -> Estimate:

@@ -79,6 +79,9 @@ def sentence(advice: Advice) -> str:
         return f"Enable it: it pays ({figures})."
     if advice.payoff == "costs":
         return f"Leave it off: it costs ({figures})."
+    decided = [f"{b.payoff} at {b.context_band}" for b in advice.bands if b.payoff != "undecided"]
+    if decided:
+        return f"It depends on the context: {', '.join(decided)}; over all turns the {figures}."
     if advice.per_token.low is None:
         return f"Not decided: too few sessions for an interval ({figures})."
     return f"Not decided: the interval holds 1 ({figures})."

@@ -1,15 +1,17 @@
 """`draftgate advise` on a run small enough to work out by hand."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from checks.stats.session_interval import Estimate
-from draftgate.advising import Payoff, fallback_ratio, payoff_of
+from checks.stats.session_interval import Estimate, not_available
+from draftgate.advising import Advice, BandSpeedup, Payoff, fallback_ratio, payoff_of
 from draftgate.cli import run
+from draftgate.commands.advise import sentence
 from reports.schema.records import RunTables
 from reports.store.store import Store
 from tests.support.profiled import acceptance_of, speed_of
@@ -233,6 +235,21 @@ def test_every_concurrency_of_a_run_has_its_advice(
 )
 def test_an_interval_decides(low: float | None, high: float | None, payoff: Payoff) -> None:
     assert payoff_of(Estimate(1.1, low, high, 100, 20)) == payoff
+
+
+def test_what_a_context_band_decides_is_not_called_undecided() -> None:
+    """The sentence never contradicts a row below it."""
+    whole = Estimate(1.0, 0.9, 1.1, 100, 20)
+    bands = (
+        BandSpeedup("0-8k", Estimate(1.2, 1.1, 1.3, 50, 20), "pays"),
+        BandSpeedup("8k-16k", Estimate(1.0, 0.9, 1.1, 20, 20), "undecided"),
+        BandSpeedup("16k-32k", Estimate(0.8, 0.7, 0.9, 30, 20), "costs"),
+    )
+    length = not_available(0, 0)
+    advice = Advice("r", "main", 4, 3, 0.1, whole, whole, "undecided", bands, length, ())
+    said = sentence(advice)
+    assert said.startswith("It depends on the context: pays at 0-8k, costs at 16k-32k; ")
+    assert sentence(replace(advice, bands=bands[1:2])).startswith("Not decided: ")
 
 
 def test_the_fallback_ratio_counts_steps_without_a_draft_too() -> None:
