@@ -22,6 +22,7 @@ _FILE = UserPath(dir_okay=False, allow_dash=True)
 @click.option("--markdown", type=_FILE, help="Write a pull-request comment here (`-` as above).")
 @click.option("--github", is_flag=True, help="Print GitHub annotations.")
 @click.option("--parquet", type=UserPath(), help="Export all rows below this folder.")
+@click.option("--full", is_flag=True, help="On the terminal: the tables behind the summary too.")
 @click.option("--turn", metavar="SESSION/TURN", help="The one diverging turn the HTML page shows.")
 @click.option("--json", "as_json", is_flag=True, help="The whole report as one JSON object.")
 @db_option
@@ -31,6 +32,7 @@ def command(
     junit: Path | None,
     markdown: Path | None,
     github: bool,
+    full: bool,
     parquet: Path | None,
     turn: str | None,
     as_json: bool,
@@ -38,7 +40,8 @@ def command(
 ) -> int:
     """Render the stored RUN (an id, a beginning of one, or `last`).
 
-    Without an option the summary is shown on the terminal. Ends with 0 whatever the verdict is.
+    Without an option the summary is shown on the terminal; `--full` adds its tables. Ends with 0
+    whatever the verdict is.
     """
     from reports.sql.sql import open_sealed
     from reports.store.summary import read_summary
@@ -74,9 +77,11 @@ def command(
     if not (html or junit or markdown or github or parquet or as_json):
         from rich.console import Console
 
-        from reports.formats.terminal import print_summary
+        from reports.formats.terminal import print_details, print_summary
 
         print_summary(summary, Console())
+        if full:
+            print_details(summary, Console())
     return 0
 
 

@@ -3,7 +3,7 @@
 ::error title=draftgate GREEDY_DIVERGENCE::session-01/t003 token 41: regret 2.31 nat
 """
 
-from reports.formats.headline import bound_numbers, headline
+from reports.formats.headline import bound_numbers, headline, verdict_words
 from reports.inert import visible
 from reports.store.summary import Summary
 
@@ -23,7 +23,7 @@ VERDICT_LEVELS = {
 def render_github(summary: Summary) -> str:
     """The verdict first, then its numbers, then findings at severity error and warning."""
     run = summary.run
-    reasons = "\n".join(run["reasons"]) or run["verdict"]
+    reasons = "\n".join([verdict_words(summary), *run["reasons"]])
     lines = [_line(VERDICT_LEVELS[run["verdict"]], f"draftgate: {run['verdict']}", reasons, None)]
     numbers = [f"{name} {text}" for name, text in headline(summary)]
     numbers += [
@@ -34,7 +34,7 @@ def render_github(summary: Summary) -> str:
     if numbers:
         lines.append(_line("notice", "draftgate: numbers", "\n".join(numbers), None))
     for severity in ("error", "warning"):
-        found = [f for f in summary["findings"] if f["severity"] == severity]
+        found = [f for f in summary.pressing if f["severity"] == severity]
         for finding in found[: MOST_PER_LEVEL - (severity == "error")]:
             where = "/".join(str(finding[p]) for p in ("session", "turn") if finding[p] is not None)
             text = f"{where}: {finding['message']}" if where else finding["message"]

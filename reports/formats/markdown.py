@@ -5,14 +5,22 @@ Recorded text stands in code spans only, so that nothing in it links, mentions o
 
 import re
 
-from reports.formats.headline import both_speedups, faithful_states
+from reports.formats.headline import (
+    both_speedups,
+    faithful_states,
+    length_text,
+    strip,
+    verdict_words,
+)
+from reports.formats.next_steps import next_steps
 from reports.inert import one_line
 from reports.number import interval, moment, number
-from reports.store.summary import Row, Summary, break_even
+from reports.store.summary import Row, Summary, break_even, main_acceptance, whole_speed
 
 MOST_LINES = 60
 MOST_REASONS = 6
 MOST_FINDINGS = 12
+MOST_STEPS = 3
 MARKS = {"pass": "✅", "fail": "❌", "inconclusive": "❔", "invalid": "⚠️", "aa-pass": "⚖️"}
 
 
@@ -22,11 +30,14 @@ def render_markdown(summary: Summary) -> str:
     lines = [
         f"## {MARKS[run['verdict']]} draftgate: {run['verdict']}",
         "",
-        f"Run {code(run['run'])}, {moment(run['started_at'])}.",
+        f"{code(verdict_words(summary), 200)}",
+        "",
+        f"Run {code(run['run'])}, {moment(run['started_at'])}: {_facts(summary)}.",
         "",
         *(f"- {code(reason, 300)}" for reason in run["reasons"][:MOST_REASONS]),
         "",
         *([f"Scope: {code(run['scope'], 600)}", ""] if run["scope"] else []),
+        *_next(summary),
         *_bounds(summary),
         *_findings(summary),
         *_acceptance(summary),
@@ -35,6 +46,20 @@ def render_markdown(summary: Summary) -> str:
     if len(lines) > MOST_LINES:
         lines = [*lines[: MOST_LINES - 2], "", f"… and more: `draftgate report {run['run']}`"]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _facts(summary: Summary) -> str:
+    facts = dict(strip(summary))
+    named = [f"{name} {code(facts[name], 60)}" for name in ("drafter", "k", "model", "vLLM")]
+    counted = [f"{facts[name]} {name}" for name in ("sessions", "turns", "tokens")]
+    return ", ".join([*named, *counted, f"found {code(facts['found'], 120)}"])
+
+
+def _next(summary: Summary) -> list[str]:
+    """What to do, in one line each."""
+    steps = next_steps(summary)[:MOST_STEPS]
+    said = [f"{s.text}{' ' + code(s.command, 200) if s.command else ''}" for s in steps]
+    return ["Next:", "", *(f"{i}. {text}" for i, text in enumerate(said, 1)), ""]
 
 
 def code(text: object, length: int = 120) -> str:
@@ -58,8 +83,8 @@ def _bounds(summary: Summary) -> list[str]:
         numbers = (number(b["value"], unit), interval(b["low"], b["high"], unit))
         tail = (number(b["margin"], unit), number(b["noise_floor"], unit))
         lines.append(" | ".join(("", code(b["name"]), b["state"], *numbers, *tail, "")).strip())
-    alone = faithful_states(summary)
-    return [*lines, "", *([f"Exact and rebuilt prompts alone: {alone}.", ""] if alone else [])]
+    said = faithful_states(summary)
+    return [*lines, "", *([f"Exact and rebuilt prompts alone: {said}", ""] if said else [])]
 
 
 def _findings(summary: Summary) -> list[str]:
@@ -77,24 +102,19 @@ def _findings(summary: Summary) -> list[str]:
 
 
 def _acceptance(summary: Summary) -> list[str]:
-    whole: Row | None = next(
-        (a for a in summary["acceptance"] if a["path"] == "candidate" and a["arm"] == "main"), None
-    )
+    whole: Row | None = next(iter(main_acceptance(summary)), None)
     if whole is None:
         return ["Acceptance: not measured.", ""]
-    enough = [
-        b
-        for b in summary["boundaries"]
-        if b["enough"] and b["path"] == "candidate" and b["arm"] == "main"
-    ]
     worst = [
         f"{b['boundary']} {number(b['acceptance_length'])}"
-        for b in sorted(enough, key=lambda b: float(b["acceptance_length"]))
+        for b in sorted(
+            (r for r in main_acceptance(summary, "boundaries") if r["acceptance_length"]),
+            key=lambda r: float(r["acceptance_length"]),
+        )
     ]
     spread = f"; by boundary {', '.join(worst[:3])} … {worst[-1]}" if len(worst) > 3 else ""
     return [
-        f"Acceptance length {number(whole['acceptance_length'])}"
-        f" ({interval(whole['low'], whole['high'])}){spread}.",
+        f"Acceptance length {length_text(whole)}{spread}.",
         *_other_prompts(summary),
         "",
     ]
@@ -112,10 +132,10 @@ def _other_prompts(summary: Summary) -> list[str]:
 
 
 def _speed(summary: Summary) -> list[str]:
-    whole = [r for r in summary["speedup"] if r["context_band"] is None]
+    whole = whole_speed(summary)
     lines = [
         f"Speed-up of the time per output token: {both_speedups(r)}; {number(r['turns'])} turns."
-        for r in whole
+        for r in ([whole] if whole else [])
     ]
     if len(summary["curve"]) < 2:
         return lines

@@ -11,6 +11,9 @@ from reports.store.store import Store
 BEFORE, AFTER = 40, 60
 """Tokens shown before and after the fork."""
 
+NEAR = 8
+"""Tokens before and after the fork whose log probabilities are listed."""
+
 MOST_TURNS = 12
 """Turns a report shows unless it is asked for one."""
 
@@ -20,7 +23,8 @@ class TokenCell:
     """One token: its text made visible, label, and what is known of it in a sentence.
 
     `draft` is ``accepted`` (a draft token), ``rejected`` (the target's own token where a draft was
-    refused) or ``none``; `edge` is true for the first token of an engine step.
+    refused) or ``none``; `edge` is true for the first token of an engine step, `near` within `NEAR`
+    tokens of the fork.
     """
 
     index: int
@@ -29,6 +33,7 @@ class TokenCell:
     draft: str
     edge: bool
     fork: bool
+    near: bool
     detail: str
 
 
@@ -103,5 +108,6 @@ def _cell(token: dict[str, Any], fork: int) -> TokenCell:
         draft=draft,
         edge=bool(token["edge"]),
         fork=token["token_index"] == fork,
+        near=abs(token["token_index"] - fork) <= NEAR,
         detail=" · ".join(parts),
     )

@@ -10,6 +10,43 @@ from reports.store.store import Store
 
 Row = dict[str, Any]
 
+LATENCIES = """
+with recursive bins(bin, from_ms, to_ms) as (
+  select 0, 0.01::double, 1.189207115002721e-2
+  union all
+  select bin + 1, to_ms, to_ms * 1.189207115002721e0 from bins where bin < 100
+),
+times as (
+  select unnest([
+    {'path': 'baseline', 'metric': 'ttft_ms', 'ms': baseline_ttft_ms},
+    {'path': 'candidate', 'metric': 'ttft_ms', 'ms': candidate_ttft_ms},
+    {'path': 'baseline', 'metric': 'tpot_ms', 'ms': baseline_tpot_ms},
+    {'path': 'candidate', 'metric': 'tpot_ms', 'ms': candidate_tpot_ms}
+  ], recursive := true)
+  from v_latency_pairs where run = $run
+)
+select path, metric, bin, from_ms, to_ms, count(*) as turns
+from times join bins on ms >= from_ms and ms < to_ms
+group by all order by metric, path, bin
+"""
+"""Turns by time to first token and time per output token, in bins a quarter of a doubling wide
+(4 of them double the time), from 0.01 ms to 400 s."""
+
+TOOLS_CALLED = """
+select name as tool, path, count(*) as calls,
+  count(*) filter (
+    parsed and known is distinct from false and valid is distinct from false
+  ) as usable
+from tool_calls
+semi join (
+  select path, session, turn, max(attempt) as attempt from captures
+  where run = $run and arm = 'main' group by all
+) using (path, session, turn, attempt)
+where run = $run and arm = 'main' and name is not null
+group by all order by tool, path
+"""
+"""Calls of each tool on both paths, and those a client can run: parsed, known, valid."""
+
 QUERIES: dict[str, str] = {
     "paths": "from paths where run = $run order by path",
     "differences": "from path_differences where run = $run order by allowed, field",
@@ -39,6 +76,10 @@ QUERIES: dict[str, str] = {
     " order by case verdict when 'fail' then 0 else 1 end, dimension, slice",
     "scope": "from scope where run = $run order by ordinal",
     "load": "from v_server_load where run = $run order by arm, path",
+    "replayed": "select count(distinct session) as sessions, count(*) as turns,"
+    " coalesce(sum(candidate_tokens), 0)::bigint as tokens from v_latency_pairs where run = $run",
+    "latencies": LATENCIES,
+    "tools_called": TOOLS_CALLED,
     "streams": "from v_stream_integrity where run = $run order by path, arm",
     "tool_success": "from v_tool_success where run = $run",
     "calls": "select comparison, count(calls_change) as turns,"
@@ -82,8 +123,16 @@ class Summary:
 
     @property
     def pressing(self) -> list[Row]:
-        """Findings at severity error, then warning, each in report order."""
-        return _severity_first(self["findings"])
+        """Findings against the candidate: errors, then warnings, each in report order.
+
+        What the baseline shows too is not among them (`shared`).
+        """
+        return _severity_first([f for f in self["findings"] if not f["baseline_too"]])
+
+    @property
+    def shared(self) -> list[Row]:
+        """Warnings about flaws that the baseline shows too: the model's or the parser's."""
+        return _severity_first([f for f in self["findings"] if f["baseline_too"]])
 
     @property
     def codes(self) -> dict[str, int]:
@@ -105,8 +154,18 @@ def read_summary(store: Store, run: str) -> Summary:
     """The summary of a run; `run` may be shortened, or ``last``. Raises `StoreError`."""
     run = store.resolve(run)
     (row,) = store.rows("from runs where run = ?", [run])
-    sections = {name: store.rows(sql.replace("$run", "?"), [run]) for name, sql in QUERIES.items()}
+    sections = {name: store.rows(sql, {"run": run}) for name, sql in QUERIES.items()}
     return Summary(row, sections)
+
+
+def main_acceptance(summary: Summary, section: str = "acceptance") -> list[Row]:
+    """The rows of an acceptance section that are about the candidate's main arm."""
+    return [r for r in summary[section] if r["path"] == "candidate" and r["arm"] == "main"]
+
+
+def whole_speed(summary: Summary) -> Row | None:
+    """The row of the speed-up over all turns of the main arm; None where it was not measured."""
+    return next((row for row in summary["speedup"] if row["context_band"] is None), None)
 
 
 def break_even(summary: Summary) -> str:

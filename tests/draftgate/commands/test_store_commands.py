@@ -218,7 +218,11 @@ def test_query_names_near_ones(draftgate: Draftgate) -> None:
 def test_report_shows_the_summary(draftgate: Draftgate) -> None:
     code, out, _ = draftgate("report", "good")
     assert code == 0
-    assert out.lstrip().startswith("PASS   run good  2026-05-26 09:30:00 UTC")
+    first, second = out.splitlines()[:2]
+    assert first.strip().startswith("PASS   safe, and faster: ")
+    assert second.startswith("run good  2026-05-26 09:30:00 UTC")
+    assert "Tokens compared with the baseline's" not in out
+    assert "Tokens compared with the baseline's" in draftgate("report", "good", "--full")[1]
 
 
 def test_report_writes_every_format(

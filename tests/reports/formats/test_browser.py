@@ -1,5 +1,6 @@
 """The HTML page in a real headless Chromium, where there is one."""
 
+import html
 import re
 import shutil
 import subprocess
@@ -74,3 +75,43 @@ def test_it_draws_at_desktop_and_phone_width(page: Path, width: int, height: int
     _, console = chromium(page, f"--window-size={width},{height}", f"--screenshot={picture}")
     assert console == []
     assert picture.stat().st_size > 10_000
+
+
+MEASURE = """<!doctype html><title>-</title><body>
+<iframe id="page" style="border:0;width:{width}px;height:900px" srcdoc="{page}"></iframe>
+<script>document.getElementById('page').onload = function () {{
+  const page = this.contentDocument, width = page.documentElement.clientWidth;
+  page.querySelectorAll('details').forEach(part => part.open = true);
+  const beyond = [...page.querySelectorAll('main *, header *')].filter(part => {{
+    const box = part.getBoundingClientRect();
+    return box.width > 0 && box.left > -50 && box.right > width + 1;
+  }});
+  document.title = 'beyond ' + width + ': ' + beyond.slice(0, 5).map(p => p.outerHTML.slice(0, 80));
+}}</script>"""
+"""Opens everything that is folded, and names what reaches beyond the right edge."""
+
+
+def beyond_the_edge(page: Path, width: int) -> str:
+    """What a visit at `width` px finds: ``beyond 375: `` and the elements that are too wide.
+
+    A frame is used since a window of Chromium is never narrower than 500 px.
+    """
+    probe = page.with_name("probe.html")
+    text = html.escape(page.read_text(encoding="utf-8"))
+    probe.write_text(MEASURE.format(width=width, page=text), encoding="utf-8")
+    dom, _ = chromium(probe, "--window-size=1400,1000", "--virtual-time-budget=5000", "--dump-dom")
+    found = re.search("<title>(beyond .*?)</title>", dom, re.DOTALL)
+    assert found
+    return found[1]
+
+
+@pytest.mark.parametrize("width", [390, 800, 1280])
+def test_nothing_has_to_be_scrolled_sideways(page: Path, width: int) -> None:
+    assert re.fullmatch(r"beyond \d+: ", beyond_the_edge(page, width))
+
+
+def test_what_is_too_wide_would_be_seen(page: Path) -> None:
+    wide = page.with_name("wide.html")
+    text = page.read_text(encoding="utf-8")
+    wide.write_text(text.replace("<main>", "<main><p><svg width='600'></svg></p>"))
+    assert "svg" in beyond_the_edge(wide, 390)

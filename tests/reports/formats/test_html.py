@@ -65,21 +65,85 @@ def rendered(store: Store, **how: object) -> str:
     return render_html(store, read_summary(store, "r"))
 
 
-def test_the_verdict_and_its_reasons_come_first(store: Store) -> None:
+def words_of(html: str) -> str:
+    """The text of a page, each piece set apart by one space."""
+    return " ".join(" ".join(Page(html).text).split())
+
+
+def test_the_first_screen_says_verdict_facts_reasons_and_next_steps_before_all_else(
+    store: Store,
+) -> None:
     page = Page(rendered(store, verdict="fail", tokens=200))
     text = " ".join(" ".join(page.text).split())
-    places = [text.index(part) for part in ("fail run r", "fail because word", "Bounds Each bound")]
-    assert places == sorted(places)
+    parts = (
+        "fail not safe: GREEDY_DIVERGENCE x 1",
+        "drafter eagle3 k 3 model toy vLLM 0.32.0 sessions 6 turns 24 tokens 4,800",
+        "acceptance length 2.",
+        "speed 1.6",
+        "found 1 error (GREEDY_DIVERGENCE)",
+        "Why fail because word",
+        "What to do next Leave the drafter off",
+        "draftgate check cases/session-00-t001.case.json",
+        "Acceptance length by boundary",
+        "Findings error GREEDY_DIVERGENCE",
+        "Statistics behind the verdict",
+        "Bounds: ",
+    )
+    at = [text.index(part) for part in parts]
+    assert at == sorted(at)
     assert page.open == []
     for part in (
         "noise floor",
         "regret above the hard bound",
-        "GREEDY_DIVERGENCE",
         "rank-2 token swap",
         "num_gpu_blocks",
     ):
         assert part in text
     assert "a fault of rate 1e-4 would be seen with 95%" in text
+
+
+def test_nothing_is_said_to_a_mouse_alone(store: Store) -> None:
+    """No `title` anywhere: a finger and a keyboard cannot hover."""
+    page = Page(rendered(store, verdict="fail", tokens=200))
+    assert [tag for tag, attributes in page.tags if "title" in attributes] == []
+    text = " ".join(page.text)
+    assert "log p -" in text
+    assert "Hover" not in text
+
+
+def test_flaws_of_the_baseline_are_no_warnings(store: Store) -> None:
+    run = synthetic_run("r", verdict="pass")
+    shared = {**run.findings[0], "code": "ARGS_NOT_JSON", "severity": "warning"}
+    store.load(replace(run, findings=[{**shared, "baseline_too": True, "ordinal": 0}]))
+    text = words_of(render_html(store, read_summary(store, "r")))
+    assert "found no error, no warning; 1 that the baseline shows too" in text
+    assert "Findings None against the candidate." in text
+    assert "warning ARGS_NOT_JSON" not in text
+    assert "the model or the parser is at fault, not speculation ARGS_NOT_JSON (1)" in text
+
+
+def test_many_reasons_are_folded(store: Store) -> None:
+    run = synthetic_run("r", verdict="fail")
+    many = [f"reason {i}" for i in range(9)]
+    store.load(replace(run, runs=[{**run.runs[0], "reasons": many}]))
+    html = render_html(store, read_summary(store, "r"))
+    assert "<summary>5 more</summary>" in html
+    assert all(html.count(f"<li>{reason}</li>") == 1 for reason in many)
+
+
+def test_only_slices_that_differ_stand_open(store: Store) -> None:
+    run = synthetic_run("r", verdict="fail")
+    text = words_of(render_html(_with(store, run), read_summary(store, "r")))
+    section = text[text.index("Slices Templates") : text.index("Statistics behind")]
+    shown, _, folded = section.partition("Why, and the other 1 slice")
+    assert "template chatml-terse" in shown
+    assert "tag team=blue" not in shown
+    assert "tag team=blue" in folded
+
+
+def _with(store: Store, run: RunTables) -> Store:
+    store.load(run)
+    return store
 
 
 def test_the_page_loads_nothing_and_allows_only_its_own_style(store: Store) -> None:
@@ -152,8 +216,8 @@ def test_bounds_that_do_not_apply_come_last_and_each_has_its_words(store: Store)
     (idle,) = (b for b in run.bounds if b["state"] == "not_applicable")
     rest = [b for b in run.bounds if b is not idle]
     store.load(replace(run, bounds=[{**b, "ordinal": i} for i, b in enumerate([idle, *rest])]))
-    text = " ".join(" ".join(Page(render_html(store, read_summary(store, "r"))).text).split())
-    table = text[text.index("Each bound") : text.index("Tokens against the baseline")]
+    text = words_of(render_html(store, read_summary(store, "r")))
+    table = text[text.index("Each bound") : text.index("Tokens compared with the baseline")]
     names = [str(b["name"]) for b in rest] + [str(idle["name"])]
     places = [table.index(name) for name in names]
     assert places == sorted(places)
@@ -179,14 +243,18 @@ def test_what_differed_is_said_also_where_nothing_did(
     assert [line for line in text if line.startswith("No visible")] == ([note] if note else [])
 
 
-def test_the_numbers_of_a_bound_are_named_where_a_phone_stacks_them(store: Store) -> None:
-    tags = Page(rendered(store)).tags
-    start = tags.index(("table", {"class": "stack"}))
-    heads = [attributes for tag, attributes in tags[start:] if tag == "th"][2:7]
-    assert all(attributes["class"] == "n" for attributes in heads)
-    labels = [a["data-label"] for tag, a in tags[start:] if tag == "td" and "data-label" in a]
-    assert labels[:5] == ["value", "95% limits", "margin", "noise floor", "n"]
-    assert len(labels) == 5 * len(synthetic_run("r").bounds)
+def test_every_number_is_named_where_a_phone_stacks_it(store: Store) -> None:
+    """Each cell of a stacked table but the row's name carries the title of its column."""
+    html = rendered(store, verdict="fail")
+    tables = re.findall(r'<table class="stack[^>]*>(.*?)</table>', html, re.DOTALL)
+    assert len(tables) > 8
+    for table in tables:
+        heads = re.findall(r'<th scope="col"[^>]*>(.*?)</th>', table, re.DOTALL)
+        rows = [
+            r for r in re.findall(r"<tr[^>]*>(.*?)</tr>", table, re.DOTALL) if 'scope="row' in r
+        ]
+        for row in rows:
+            assert re.findall(r'<td[^>]*data-label="(.*?)"', row) == heads[1:]
 
 
 def test_every_control_can_be_reached_and_named(store: Store) -> None:

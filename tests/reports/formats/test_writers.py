@@ -17,7 +17,7 @@ from reports.formats.html import render_html
 from reports.formats.json_ import as_object, render_json, report_schema
 from reports.formats.junit import TURN_FAMILIES, render_junit
 from reports.formats.markdown import MOST_LINES, code, render_markdown
-from reports.formats.terminal import print_summary
+from reports.formats.terminal import print_details, print_summary
 from reports.number import interval, number
 from reports.store.store import Store
 from reports.store.summary import Summary, read_summary
@@ -36,9 +36,11 @@ def store() -> Iterator[Store]:
         yield store
 
 
-def terminal(summary: Summary, width: int = 200) -> str:
+def terminal(summary: Summary, width: int = 200, *, full: bool = False) -> str:
     out = io.StringIO()
     print_summary(summary, Console(file=out, width=width))
+    if full:
+        print_details(summary, Console(file=out, width=width))
     return out.getvalue()
 
 
@@ -50,7 +52,7 @@ def test_the_same_numbers_stand_in_every_report(store: Store) -> None:
     texts = {
         "html": re.sub(r"<[^>]+>", "", render_html(store, summary)),
         "markdown": render_markdown(summary),
-        "terminal": terminal(summary),
+        "terminal": terminal(summary, full=True),
         "junit": render_junit(store, summary),
         "github": render_github(summary).replace("%25", "%"),
     }
@@ -59,10 +61,9 @@ def test_the_same_numbers_stand_in_every_report(store: Store) -> None:
         assert interval(whole["low"], whole["high"]) in text, name
         assert interval(bound["low"], bound["high"], bound["unit"]) in text, name
         assert number(bound["value"], bound["unit"]) in text, name
-        if name != "terminal":
-            assert number(speed["tpot_speedup"], "×") in text, name
-            assert number(speed["token_speedup"], "×") in text, name
-            assert interval(speed["token_low"], speed["token_high"]) in text, name
+        assert number(speed["tpot_speedup"], "×") in text, name
+        assert number(speed["token_speedup"], "×") in text, name
+        assert interval(speed["token_low"], speed["token_high"], "×") in text, name
     sections = json.loads(render_json(summary))["sections"]
     assert sections["acceptance"][0]["acceptance_length"] == whole["acceptance_length"]
     assert sections["bounds"][0]["high"] == bound["high"]
@@ -170,7 +171,9 @@ def test_an_undecided_bound_is_a_failure_of_its_own_type(store: Store) -> None:
 
 def test_github_annotations_are_one_line_each(store: Store) -> None:
     lines = render_github(read_summary(store, "bad")).splitlines()
-    assert lines[0].startswith("::error title=draftgate%3A fail::fail because ")
+    assert lines[0].startswith(
+        "::error title=draftgate%3A fail::not safe: GREEDY_DIVERGENCE x 1%0A"
+    )
     assert len(lines) == 3
     assert lines[1].startswith("::notice title=draftgate%3A numbers::acceptance length ")
     assert lines[2].startswith("::error title=draftgate GREEDY_DIVERGENCE,file=cases/")
@@ -205,30 +208,55 @@ def test_the_terminal_gets_no_control_characters(store: Store) -> None:
 def test_wrapped_reasons_of_the_terminal_hang_below_their_first_word(store: Store) -> None:
     summary = read_summary(store, "good")
     long = "word " * 30
-    run = {**summary.run, "reasons": [long], "power": long, "scope": long, "notes": [long]}
+    run = {**summary.run, "reasons": [long], "scope": long, "notes": [long]}
     lines = terminal(Summary(run, summary.sections), 60).splitlines()
     begins = [line[: len(line) - len(line.lstrip(" •Note:"))] for line in lines if "word" in line]
-    assert begins == ["  • ", *["    "] * 2, *["  "] * 6, "Note: ", *["      "] * 2]
+    assert begins == [*["  "] * 3, "  • ", *["    "] * 2, "Note: ", *["      "] * 2]
 
 
-def test_the_terminal_counts_flaws_of_both_paths_and_lists_only_the_others(store: Store) -> None:
+BOUNDARIES = 15
+"""So many kinds of text the boundary labeler knows in one run of coding agents."""
+
+
+@pytest.mark.parametrize("run", ["good", "bad", "open", "large"])
+def test_the_terminal_summary_fits_one_screen(store: Store, run: str) -> None:
+    """About 40 lines of 100 columns, with the two paths `gate` prints below it."""
+    summary = read_summary(store, run)
+    row = summary["boundaries"][0]
+    long = "CODE x 1: " + "word " * 100
+    sections = {
+        **summary.sections,
+        "boundaries": [{**row, "boundary": f"kind.{i}"} for i in range(BOUNDARIES)],
+    }
+    noted = {**summary.run, "reasons": [long] * 9, "notes": [long] * 9}
+    lines = terminal(Summary(noted, sections), 100).splitlines()
+    assert len(lines) + 2 <= 43
+    assert max(map(len, lines)) <= 100
+    assert sum("kind." in line for line in lines) == BOUNDARIES
+    assert any("and 6 more reasons" in line for line in lines)
+
+
+def test_the_details_count_flaws_of_both_paths_and_list_only_the_others(store: Store) -> None:
     summary = read_summary(store, "bad")
     lone = next(f for f in summary["findings"] if f["severity"] == "error")
     shared = {**lone, "severity": "warning", "baseline_too": True, "message": "a shared flaw"}
-    text = terminal(Summary(summary.run, {**summary.sections, "findings": [lone, shared, shared]}))
+    mixed = Summary(summary.run, {**summary.sections, "findings": [lone, shared, shared]})
+    text = terminal(mixed, full=True)
     assert f"not count against it: {lone['code']} x 2" in text
     assert "a shared flaw" not in text
     assert "Findings (1)" in text
+    for other in (render_markdown(mixed), render_github(mixed)):
+        assert "a shared flaw" not in other
 
 
-def test_the_terminal_names_bounds_that_do_not_apply(store: Store) -> None:
-    text = terminal(read_summary(store, "good"), 80)
+def test_the_details_name_bounds_that_do_not_apply(store: Store) -> None:
+    text = terminal(read_summary(store, "good"), 80, full=True)
     assert re.search(r"do not apply: \w+", text)
     assert "not_applicable" not in text
 
 
 def test_the_terminal_sums_up_further_arms(store: Store) -> None:
-    """Their open and broken bounds are listed; those that pass are one line."""
+    """Their open and broken bounds are listed among the details; those that pass are one line."""
     summary = read_summary(store, "good")
     lone = summary["bounds"][0]
     of_arms = [
@@ -241,8 +269,8 @@ def test_the_terminal_sums_up_further_arms(store: Store) -> None:
         )
     ]
     sections = {**summary.sections, "bounds": [*summary["bounds"], *of_arms]}
-    text = terminal(Summary(summary.run, sections), 80)
-    assert "Further arms: c16 pass, cold inconclusive" in text
+    assert "Further arms: c16 pass, cold inconclusive" in terminal(Summary(summary.run, sections))
+    text = terminal(Summary(summary.run, sections), 80, full=True)
     assert "rate[cold]" in text
     assert "hard[c16]" not in text
     assert "rate[c16]" not in text
@@ -253,6 +281,12 @@ def test_numbers_that_are_absent_say_so() -> None:
     assert number(0.0) == "0"
     assert number(0.123, "share") == "12.3%"
     assert interval(0.1, 0.2, "share") == "10.0% … 20.0%"
+    assert number(0.8149, "×") == "0.81×"
+    assert interval(0.741, 1.0, "×") == "0.74 … 1.00"
+    assert interval(3.737, 4.0) == "3.737 … 4.000"
+    assert interval(None, 0.02, "share") == "at most 2.0%"
+    assert interval(0.5, None) == "at least 0.500"
+    assert number(0.0, "share of turns") == "0% of turns"
     assert number(12345) == number(12345.0) == "12,345"
     assert number(-0.02, "share of turns") == "-2.0% of turns"
     assert number(2e-5, "share of tokens") == "0.002% of tokens"
