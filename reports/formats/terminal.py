@@ -56,7 +56,7 @@ def parts(summary: Summary) -> Iterator[RenderableType]:
     yield Text(f"run {one_line(run['run'])}  {moment(run['started_at'])}", style="dim")
     yield from _strip(dict(strip(summary)))
     if run["scope"]:
-        yield _hanging(" ", one_line(f"scope: {run['scope']}", 190), style="dim")
+        yield _hanging(" ", one_line(f"scope: {run['scope']}", 97), style="dim")
     yield from _reasons(summary)
     for number_, step in enumerate(next_steps(summary)[:MOST_STEPS], 1):
         text = f"{step.text.removesuffix('.')}: {step.command}" if step.command else step.text
@@ -64,8 +64,6 @@ def parts(summary: Summary) -> Iterator[RenderableType]:
     if main_acceptance(summary, "boundaries"):
         yield _acceptance(summary)
     yield from _counted(summary)
-    if said := faithful_states(summary):
-        yield Text(f"Exact and rebuilt prompts alone: {said}")
     yield from _notes(run["notes"] or ())
 
 
@@ -177,7 +175,11 @@ def details(summary: Summary) -> Iterator[RenderableType]:
     """Bounds, findings, forks and speed by concurrency as tables, and all notes."""
     if summary.run["power"]:
         yield _hanging(" ", one_line(summary.run["power"], 600), style="dim")
+    if summary.run["scope"]:
+        yield _hanging(" ", one_line(f"scope: {summary.run['scope']}", 600), style="dim")
     yield _bounds(summary)
+    if said := faithful_states(summary):
+        yield Text(f"Exact and rebuilt prompts alone: {said}")
     yield from _not_applicable(summary)
     yield from _findings(summary)
     yield _forks(summary)

@@ -72,7 +72,7 @@ def test_the_same_numbers_stand_in_every_report(store: Store) -> None:
 def test_every_report_shows_what_exact_and_rebuilt_prompts_show_alone(store: Store) -> None:
     summary = read_summary(store, "good")
     said = "regret_rate inconclusive"
-    for text in (render_markdown(summary), terminal(summary)):
+    for text in (render_markdown(summary), terminal(summary, full=True)):
         assert f"Exact and rebuilt prompts alone: {said}" in text
     for text in (render_junit(store, summary), render_github(summary)):
         assert "exact and rebuilt prompts alone" in text
@@ -211,7 +211,7 @@ def test_wrapped_reasons_of_the_terminal_hang_below_their_first_word(store: Stor
     run = {**summary.run, "reasons": [long], "scope": long, "notes": [long]}
     lines = terminal(Summary(run, summary.sections), 60).splitlines()
     begins = [line[: len(line) - len(line.lstrip(" •Note:"))] for line in lines if "word" in line]
-    assert begins == [*["  "] * 3, "  • ", *["    "] * 2, "Note: ", *["      "] * 2]
+    assert begins == [*["  "] * 2, "  • ", *["    "] * 2, "Note: ", *["      "] * 2]
 
 
 BOUNDARIES = 15
