@@ -56,7 +56,7 @@ select 'main' as arm, coalesce(concurrency, 1) as concurrency from runs where ru
 union all by name
 select arm, concurrency from arms
 where run = $run and arm <> 'main' and prefix_cache and not small_kv
-  and len(coalesce(perturb, [])) = 0
+  and len(coalesce(perturb, [])) = 0 and arm <> 'sampled' and not coalesce(abort or grammar, false)
 order by arm <> 'main', concurrency, arm
 """
 

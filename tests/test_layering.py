@@ -53,7 +53,7 @@ ROOMS = {
     "checks.acceptance": "checks.stats checks.servers",
     "checks.calls": "checks.stats checks.formats",
     "checks.greedy": "checks.stats checks.tokens",
-    "checks.slices": "checks.stats checks.greedy checks.calls checks.acceptance",
+    "checks.slices": "checks.stats checks.tokens checks.greedy checks.calls checks.acceptance",
     "checks.exact": "checks.formats checks.calls checks.tokens",
     "checks.splits": "checks.formats checks.calls",
     "checks.cases": "checks.formats checks.exact checks.acceptance checks.splits checks.tokens",

@@ -6,6 +6,7 @@ tempered distribution of that position.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from checks.sampled.turn import SampledTurn, ScoredTurn, reason_not_judged, scor
 
 KIND = "tokens redrawn at temperature 1.1"
 FACTOR = 1.1
+NOT_PLANTED: Final = "not_applicable"
 ENOUGH = 5.4
 """Expected z from which the control is sure to be seen: the Holm level 0.001 over seven two-sided
 tests needs 3.98, and 1.28 more for power 0.9."""
@@ -85,8 +87,14 @@ def expected_z(turns: Sequence[Redrawn], margin: float) -> float:
     return max(beyond, 0.0) / (2 * spread) ** 0.5 if spread > 0 else 0.0
 
 
-def judge_temperature_control(turns: Sequence[Redrawn], policy: Policy, seed: int) -> ControlResult:
-    """Judge the run again with every turn of the candidate redrawn."""
+def judge_temperature_control(
+    turns: Sequence[Redrawn], policy: Policy, seed: int, *, required: bool = True
+) -> ControlResult:
+    """Judge the run again with every turn of the candidate redrawn.
+
+    Where it is not `required`, as of turns that only the gate samples, too few tokens leave it not
+    applicable.
+    """
     expected = codes.SAMPLED_SHIFT
     if not turns:
         return ControlResult(KIND, expected, "not_applicable", (), "no turn is sampled")
@@ -94,7 +102,7 @@ def judge_temperature_control(turns: Sequence[Redrawn], policy: Policy, seed: in
     z = expected_z(turns, policy.excess_surprisal_margin)
     if z < ENOUGH:
         few = f"expected Z is {z:.2f}, {ENOUGH:g} is wanted: too few sampled tokens"
-        return ControlResult(KIND, expected, "no_data", (), few)
+        return ControlResult(KIND, expected, "no_data" if required else NOT_PLANTED, (), few)
     judged = judge_scored([one.turn for one in turns if one.tokens], policy, seed)
     fired = tuple(sorted({finding.code for finding in judged.findings}))
     detail = f"{sum(one.tokens for one in turns)} tokens redrawn, expected Z {z:.1f}"

@@ -21,7 +21,7 @@ from checks.run.evidence import RunFacts
 from checks.run.exact import of_arm
 from checks.servers.server_counters import AnswerSums, judge_counters, other_traffic, sums
 from checks.servers.speed import saturation
-from traces.journal.arm import MAIN, PLAIN, Arm, further_arm_of
+from traces.journal.arm import MAIN, PLAIN, SAMPLED, Arm, further_arm_of
 from traces.journal.exchange import (
     PATHS,
     ArmKey,
@@ -99,7 +99,7 @@ def answered_turns(
     captures: Evidence, planned: Iterable[TurnId], facts: RunFacts
 ) -> Iterator[AnsweredTurn]:
     """Every turn that was to be sent, or that a path holds, in judged arms and the plain one."""
-    for arm in (MAIN, PLAIN, *(a.name for a in facts.judged_arms if not a.is_main)):
+    for arm in (MAIN, PLAIN, SAMPLED, *(a.name for a in facts.judged_arms if not a.is_main)):
         candidate, baseline = captures.of("candidate", arm), captures.of("baseline", arm)
         for turn in sorted(
             {*(planned if arm == MAIN else ()), *baseline, *candidate}, key=turn_order
@@ -159,7 +159,10 @@ def counter_findings(loads: Mapping[ArmKey, Load], most: int, facts: RunFacts) -
     """METRIC_SUM of every arm on launched servers that was taken in one go; `most` sessions were
     replayed side by side."""
     found = []
+    uncounted = {key for arm in facts.arms if arm.abort for key in arm.keys}
     for (path, arm), samples in sorted(facts.samples.items()):
+        if (path, arm) in uncounted:  # what was broken off is in no answer
+            continue
         load = loads.get((path, arm), Load())
         if _alone(facts.servers.get(path, ())) and load.whole(samples):
             findings = judge_counters(path, arm, samples, load.answers, most)

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from checks.bounds import Bound
+from checks.bounds import Bound, not_applicable
 from checks.findings import PREFIX_CACHE_LOST, SAMPLED_SHIFT, Finding
 from checks.greedy.bounds import ARGMAX, COVERAGE, HARD, RATE
 from checks.greedy.judge import GreedyJudgement, conclude
@@ -34,6 +34,10 @@ LEFT_TO_MAIN = frozenset({RATE, ARGMAX})
 NAMES = (HARD, RATE, ARGMAX, COVERAGE)
 
 EVICTING = "the arm's load evicts cached blocks"
+MASKED_RAW = (
+    "tokens under a grammar are judged where servers report processed log probabilities; the exact "
+    "checks of the arm apply"
+)
 SAMPLED = (SAMPLED_SHIFT, "the distribution of sampled turns is judged in the main arm alone")
 
 
@@ -56,18 +60,22 @@ def judge_further(
     pairs = sum((one.exact for one in sessions), PairJudgements())
     if drawn := sum(one.drawn for one in sessions):
         pairs = replace(pairs, not_judged=Counter(pairs.not_judged) + Counter({SAMPLED: drawn}))
-    if arm.small_kv or arm.concurrency > facts.concurrency:
+    if arm.small_kv or arm.abort or arm.concurrency > facts.concurrency:
         pairs = _without_cache_hits(pairs)
     prompts = [finding for one in sessions for finding in one.prompts][:ONLY_FIRST]
     counters = [finding for one in sessions for finding in one.counters]
     whole = [of_arm(arm.name, f) for f in (*greedy.findings, *prompts, *counters)]
-    paired = any(one.pairs for one in sessions)
+    bounds = arm_bounds(arm.name, greedy)
+    if not any(one.pairs for one in sessions):
+        bounds = (missing_bound(arm.name),)
+    elif arm.grammar and not facts.processed_logprobs:
+        bounds = (not_applicable(f"{HARD}[{arm.name}]", MASKED_RAW),)
     return ArmJudgement(
         arm,
         greedy,
         pairs,
         findings=(*pairs.findings, *(with_policy(finding, facts.policy) for finding in whole)),
-        bounds=arm_bounds(arm.name, greedy) if paired else (missing_bound(arm.name),),
+        bounds=bounds,
     )
 
 

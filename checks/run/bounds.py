@@ -23,6 +23,7 @@ from checks.run.evidence import RunFacts
 from checks.run.floor import RunFloor
 from checks.run.session import SessionSums
 from checks.sampled.judge import SampledJudgement, judge_scored
+from checks.sampled.turn import ScoredTurn
 from traces.journal.arm import MAIN
 from traces.journal.exchange import TurnId
 from traces.session.turn import Fidelity
@@ -52,6 +53,15 @@ def turn_bounds(
     )
 
 
+def sampled_of(sessions: Sequence[SessionSums], policy: Policy, seed: int) -> SampledJudgement:
+    """Turns recorded as sampled and those that are sampled besides, together; the latter alone
+    search for a shift, and hold up no pass."""
+    recorded = [turn for one in sessions for turn in one.scored]
+    added = [turn for one in sessions for turn in one.added.scored]
+    judged = judge_scored([*recorded, *added], policy, seed)
+    return judged if recorded or not added else judged.search()
+
+
 def faithful_bounds(
     sessions: Sequence[SessionSums], floor: RunFloor, facts: RunFacts
 ) -> tuple[Bound, ...]:
@@ -66,7 +76,7 @@ def faithful_bounds(
     changes = [change for one in alone for change in one.arms[MAIN].changes]
     return turn_bounds(
         greedy_of([one.arms[MAIN] for one in alone], facts.main, floor, facts),
-        judge_scored([turn for one in alone for turn in one.scored], policy, seed),
+        sampled_of(alone, policy, seed),
         (
             judge_behavior([o for one in alone for o in one.outcomes], policy, seed).bound,
             judge_agreement(changes, policy, seed).bound,
@@ -110,9 +120,14 @@ def _only(one: SessionSums, turns: Collection[TurnId]) -> SessionSums:
         one,
         arms={**one.arms, MAIN: replace(main, results=tuple(judged), changes=tuple(changes))},
         outcomes=tuple(o for o in one.outcomes if (o.session, o.turn) in turns),
-        scored=tuple(turn for turn in one.scored if (turn.session, turn.turn) in turns),
+        scored=_of(one.scored, turns),
+        added=replace(one.added, scored=_of(one.added.scored, turns)),
         answered=tuple(turn for turn in one.answered if (turn.session, turn.turn) in turns),
     )
+
+
+def _of(scored: Sequence[ScoredTurn], turns: Collection[TurnId]) -> tuple[ScoredTurn, ...]:
+    return tuple(turn for turn in scored if (turn.session, turn.turn) in turns)
 
 
 def _judged_share(sessions: Sequence[SessionSums]) -> Bound:

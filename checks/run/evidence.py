@@ -11,7 +11,7 @@ from checks.controls.swap import SwapPlan
 from checks.pair import Neighbour
 from checks.policy import Policy
 from checks.servers.drafting_state import Kind
-from traces.journal.arm import MAIN, PLAIN, Arm
+from traces.journal.arm import MAIN, PLAIN, SAMPLED, Arm
 from traces.journal.drafter_configs import DrafterConfigs
 from traces.journal.exchange import (
     ArmKey,
@@ -117,6 +117,11 @@ class RunFacts:
         return Arm(PLAIN, self.concurrency)
 
     @property
+    def sampled(self) -> Arm:
+        """A share of the turns recorded without a temperature, sampled besides."""
+        return Arm(SAMPLED, self.concurrency)
+
+    @property
     def processed_logprobs(self) -> bool:
         """Whether every server reports log probabilities as the sampler saw them."""
         return self.logprobs_modes == {"processed_logprobs"}
@@ -147,8 +152,9 @@ class RunFacts:
         return (self.main, *(arm for arm in self.arms if arm.paired))
 
     def arms_on(self, evidence: Evidence) -> tuple[Arm, ...]:
-        """The main arm, and the further ones that `evidence` holds candidate's captures of."""
-        return (self.main, *(a for a in self.arms if evidence.of("candidate", a.name)))
+        """The main arm, and the other ones that `evidence` holds the candidate's captures of."""
+        others = (self.sampled, *self.arms)
+        return (self.main, *(a for a in others if evidence.of("candidate", a.name)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ from checks.run.turns import greedy_turns
 from checks.stats.sessions import hash_place
 from checks.vllm.cutter import Cutter, Uncut, draw, uncut_of
 from checks.vllm.splits import cutter_here
-from traces.journal.arm import MAIN, PLAIN
+from traces.journal.arm import MAIN, PLAIN, SAMPLED
 from traces.journal.exchange import Evidence, TurnId, session_order
 from traces.wire.response import Response
 from traces.wire.tokens import UNKNOWN, Tokens
@@ -56,7 +56,10 @@ def read_session(session: SessionEvidence, facts: RunFacts) -> ReadSession:
     captures = session.captures
     return ReadSession(
         session,
-        {arm.name: readings_of(captures, arm.name, facts) for arm in (facts.main, *facts.arms)},
+        {
+            arm: readings_of(captures, arm, facts)
+            for arm in (MAIN, SAMPLED, *(a.name for a in facts.arms))
+        },
         {
             arm.name: tuple(
                 (turn, measure_turn(turn))

@@ -39,7 +39,7 @@ from checks.run.acceptance import (
 )
 from checks.run.answered import Load, counter_findings, irregular_notes, stray_notes
 from checks.run.arms import ArmJudgement, arm_notes, greedy_of, judge_further, speed_curve
-from checks.run.bounds import faithful_bounds, turn_bounds, unfaithful_notes
+from checks.run.bounds import faithful_bounds, sampled_of, turn_bounds, unfaithful_notes
 from checks.run.evidence import RunFacts, SessionEvidence
 from checks.run.exact import PairJudgements, exact_checks, with_policy
 from checks.run.floor import (
@@ -53,16 +53,17 @@ from checks.run.floor import (
 from checks.run.session import ArmSums, RunSums, SessionSums, judge_session
 from checks.run.setup import SetUp, judge_setup
 from checks.run.slices import Slices, judge_run_slices
-from checks.sampled.judge import SampledJudgement, judge_scored
-from checks.sampled.path import sampler_statement
+from checks.sampled.judge import SampledJudgement
+from checks.sampled.path import added_statement, sampler_statement
 from checks.scope import Scope
 from checks.servers.speed import SpeedEstimate, compare_speed, compare_speed_by_context
 from checks.servers.speed_curve import CurvePoint
 from checks.slices.judge import slice_findings
+from checks.slices.regret import RegretSlice, judge_regret_slices
 from checks.verdict import Verdict, decide
 from checks.vllm.split_run import SplitRun
 from checks.vllm.splits import conclude_splits
-from traces.journal.arm import MAIN, Arm
+from traces.journal.arm import MAIN, SAMPLED, Arm
 from traces.journal.exchange import PATHS, ArmKey
 
 LONGEST_DRAFT = 3
@@ -103,6 +104,7 @@ class RunJudgement:
     notes: tuple[str, ...]
     turns: int
     scope: Scope
+    regrets: tuple[RegretSlice, ...]
     faithful: tuple[Bound, ...] = ()
 
 
@@ -133,6 +135,7 @@ def judge_run(sums: RunSums, floor: RunFloor, facts: RunFacts) -> RunJudgement:
     loads = _loads(sessions)
     parts = _judge_parts(sessions, arms, floor, facts)
     counters = counter_findings(loads, _most(arms, sessions, facts), facts)
+    counters += [finding for one in sessions for finding in one.added.whole]
     known = _findings(parts, counters, policy)
     slices = judge_run_slices(
         {turn: names for one in sessions for turn, names in one.slices.items()},
@@ -171,19 +174,27 @@ def judge_run(sums: RunSums, floor: RunFloor, facts: RunFacts) -> RunJudgement:
         speed_by_context=compare_speed_by_context(timed, facts.seed),
         curve=curve,
         notes=(
-            *drafter_notes(parts.acceptance, facts.drafting),
-            *parts.drafts.notes,
-            *facts.notes,
-            *stray_notes(facts.strays),
-            *irregular_notes(sum((Counter(one.irregular) for one in sessions), Counter())),
-            *unfaithful_notes(sessions, facts),
+            *_notes(parts, sessions, facts),
             *arm_notes(arms, loads, curve, facts),
             *(note for arm in parts.perturbed for note in arm.notes),
         ),
         turns=sum(one.turns for one in arms[facts.main]),
         scope=scope,
         faithful=faithful_bounds(sessions, floor, facts),
+        regrets=judge_regret_slices(
+            {name: sums.sessions[name].regrets for name in sorted(sums.sessions)}, facts.seed
+        ),
     )
+
+
+def _notes(parts: Parts, sessions: Sequence[SessionSums], facts: RunFacts) -> Iterable[str]:
+    """What a reader should know but for the arms."""
+    yield from drafter_notes(parts.acceptance, facts.drafting)
+    yield from parts.drafts.notes
+    yield from facts.notes
+    yield from stray_notes(facts.strays)
+    yield from irregular_notes(sum((Counter(one.irregular) for one in sessions), Counter()))
+    yield from unfaithful_notes(sessions, facts)
 
 
 def _judge_parts(
@@ -195,12 +206,12 @@ def _judge_parts(
     """Each matter by itself."""
     policy, seed, main = facts.policy, facts.seed, arms[facts.main]
     accepted = sum((one.accepted for one in sessions), Accepted(ProfileSums(floor.k)))
-    plain = sum((one.plain for one in sessions), PairJudgements())
+    beside = sum((one.plain + one.added.exact for one in sessions), PairJudgements())
     return Parts(
         setup=_setup(sessions, main, facts),
         greedy=greedy_of(main, facts.main, floor, facts),
-        pairs=sum((one.exact for one in main), PairJudgements()) + plain,
-        sampled=judge_scored([turn for one in sessions for turn in one.scored], policy, seed),
+        pairs=sum((one.exact for one in main), PairJudgements()) + beside,
+        sampled=sampled_of(sessions, policy, seed),
         acceptance=judge_acceptance(
             accepted, facts.reference, facts.reference_rows, policy, seed, facts.tags
         ),
@@ -243,9 +254,10 @@ def _profiles(
 ) -> dict[str, tuple[Cell, ...]]:
     """The acceptance of every further arm."""
     found = {}
-    for arm in facts.arms:
-        sums = sum((one.profiles[arm.name] for one in sessions), ProfileSums(floor.k))
-        found[arm.name] = tuple(profile(sums, facts.tags, seed=facts.seed))
+    sampled = [SAMPLED] if any(one.added.turns for one in sessions) else []
+    for arm in (*sampled, *(arm.name for arm in facts.arms)):
+        sums = sum((one.profiles[arm] for one in sessions), ProfileSums(floor.k))
+        found[arm] = tuple(profile(sums, facts.tags, seed=facts.seed))
     return found
 
 
@@ -377,7 +389,12 @@ def _controls(
             seed,
         ),
         judge_unchanged(copies, parts.greedy, results, of_main, policy, seed),
-        judge_temperature_control([r for one in sessions for r in one.redrawn], policy, seed),
+        judge_temperature_control(
+            [r for one in sessions for r in (*one.redrawn, *one.added.redrawn)],
+            policy,
+            seed,
+            required=any(one.redrawn for one in sessions),
+        ),
         *parts.splits.controls,
     )
 
@@ -397,9 +414,13 @@ def _power(greedy: GreedyJudgement, acceptance: Acceptance) -> str:
 
 
 def _samplers(sessions: Sequence[SessionSums], facts: RunFacts) -> list[str]:
-    drawn = [turn for one in sessions for turn in one.scored]
-    said = sampler_statement(drawn, facts.logprobs_modes)
-    return [] if said is None else [said]
+    drawn = [turn for one in sessions for turn in (*one.scored, *one.added.scored)]
+    settings = {found for one in sessions for found in one.added.settings}
+    said = (
+        added_statement([turn for one in sessions for turn in one.added.scored], settings),
+        sampler_statement(drawn, facts.logprobs_modes),
+    )
+    return [text for text in said if text is not None]
 
 
 def _nothing_to_judge(sessions: Sequence[SessionSums]) -> list[str]:

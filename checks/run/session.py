@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from checks.acceptance.counters import judge_speculation
 from checks.acceptance.profile_sums import ProfileSums
+from checks.acceptance.steps import Steps
 from checks.calls.behavior import PairedOutcome
 from checks.calls.call_agreement import TurnChange
 from checks.calls.outcomes import tool_pair
@@ -27,22 +28,24 @@ from checks.request import is_greedy
 from checks.run.acceptance import Accepted, accepted_of, shared_sums, sums_of
 from checks.run.answered import AnsweredTurn, Load, answered_turns, load_of
 from checks.run.evidence import RunFacts
-from checks.run.exact import PairJudgements, judge_pairs, plant_session
+from checks.run.exact import PairJudgements, judge_pairs, of_arm, plant_session
 from checks.run.floor import ReadSession, RunFloor
 from checks.run.pairs import LivePair, main_pairs, plain_pairs
 from checks.run.reading import at_boundaries
 from checks.run.reruns import labelled, stall_bound_of, stalled_turns, stalls_labelled
-from checks.run.setup import prompt_differences
+from checks.run.setup import ONLY_FIRST, prompt_differences
 from checks.run.slices import scope_of, slices_of
 from checks.run.turns import sampled_turns
+from checks.sampled.sampling import sampling_of
 from checks.sampled.turn import ScoredTurn, score_turn
-from checks.scope import Scope
+from checks.scope import ADDED, Scope
 from checks.servers.speed import SpeedPair, chunk_counts, speed_pair
+from checks.slices.regret import Part, Sums, added, regret_sums
 from checks.slices.slices import Slice
 from checks.vllm.cutter import fate_of
 from checks.vllm.split_run import CutOutput
 from checks.vllm.unparsed import with_parser_faults
-from traces.journal.arm import MAIN, PLAIN, Arm
+from traces.journal.arm import MAIN, PLAIN, SAMPLED, Arm
 from traces.journal.exchange import ArmKey, Evidence, Exchange, TurnId, session_order
 
 
@@ -71,6 +74,21 @@ class ArmSums:
 
 
 @dataclass(frozen=True, slots=True)
+class AddedSums:
+    """What the turns of one session show that were sampled besides their greedy replay: `turns` of
+    the candidate, their exact checks, the statistics of their tokens, the same of tokens drawn
+    again, prompts that differ and counters that contradict their steps, and how they were sampled
+    (temperature, top-p, top-k)."""
+
+    turns: int
+    exact: PairJudgements
+    scored: tuple[ScoredTurn, ...]
+    redrawn: tuple[Redrawn, ...]
+    whole: tuple[Finding, ...]
+    settings: frozenset[tuple[float, float, int]]
+
+
+@dataclass(frozen=True, slots=True)
 class SessionSums:
     """All that the judgement of a run needs of one session: numbers, small findings, and regrets
     per token. No capture is kept.
@@ -78,11 +96,12 @@ class SessionSums:
     `loads` are what its answers hold by path and arm; `plain` the exact checks of the turns as
     users send them, `stalled` those of them that stood still. `profiles` are the sums of each
     further arm, `shifts` those of the main arm and of an arm with other prompts over the turns that
-    both have. `slices` names the slices of each
+    both have. `added` is what is sampled besides. `slices` names the slices of each
     turn. `prints`, `answered_on` and `runs` say which servers answered, and in which run.
     `planted`, `copies`, `swapped` and `planted_calls` are the controls planted in its turns; `cuts`
     the outputs that were cut, `delivered` those that were parsed once, and `uncut` counts the
-    others by reason. `scope` says what its tokens were, and what their text was compared with.
+    others by reason. `scope` says what its tokens were, and what their text was compared with;
+    `regrets` where in the answers their regrets lie.
     """
 
     arms: Mapping[str, ArmSums]
@@ -96,6 +115,7 @@ class SessionSums:
     outcomes: tuple[PairedOutcome, ...]
     scored: tuple[ScoredTurn, ...]
     redrawn: tuple[Redrawn, ...]
+    added: AddedSums
     answered: tuple[AnsweredTurn, ...]
     slices: Mapping[TurnId, frozenset[Slice]]
     irregular: Mapping[tuple[str, str], int]
@@ -110,6 +130,7 @@ class SessionSums:
     delivered: tuple[CutOutput, ...]
     uncut: Mapping[str, int]
     scope: Scope
+    regrets: Mapping[Part, Sums]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +152,7 @@ class RunSums:
 
 
 def pairs_of(read: ReadSession, floor: RunFloor, facts: RunFacts) -> dict[str, list[LivePair]]:
-    """The pairs of a session by arm, the plain one among them."""
+    """The pairs of a session by arm, the plain and the sampled one among them."""
     found = {
         arm.name: list(
             main_pairs(
@@ -146,6 +167,8 @@ def pairs_of(read: ReadSession, floor: RunFloor, facts: RunFacts) -> dict[str, l
     }
     hard = floor.hard_bound(MAIN)
     found[PLAIN] = list(plain_pairs(read.evidence.captures, hard, floor.known))
+    readings = read.readings[SAMPLED]
+    found[SAMPLED] = list(main_pairs(read.evidence, readings, SAMPLED, hard, floor.known))
     return found
 
 
@@ -169,7 +192,7 @@ def judge_session(read: ReadSession, floor: RunFloor, facts: RunFacts) -> Sessio
         plain=stalls_labelled(judge_pairs(pairs[PLAIN], policy), captures, facts, bound),
         stalled=tuple(stalled_turns(captures, bound)),
         accepted=accepted_of(read.readings[MAIN], floor.k),
-        profiles={arm.name: sums_of(read.readings[arm.name], floor.k) for arm in facts.arms},
+        profiles={arm: sums_of(readings, floor.k) for arm, readings in read.readings.items()},
         shifts={
             arm.name: shared_sums(read.readings[MAIN], read.readings[arm.name], floor.k)
             for arm in facts.arms
@@ -179,6 +202,7 @@ def judge_session(read: ReadSession, floor: RunFloor, facts: RunFacts) -> Sessio
         outcomes=tuple(_outcomes(captures)),
         scored=tuple(score_turn(turn, seed) for turn in drawn),
         redrawn=tuple(redraw_turn(turn, seed) for turn in drawn),
+        added=_added(read, pairs[SAMPLED], facts),
         answered=tuple(answered_turns(captures, read.evidence.limits, facts)),
         slices=slices_of(captures, read.evidence.facts),
         irregular=Counter((e.key.path, text) for e in captures for text in e.response.irregular),
@@ -194,7 +218,9 @@ def judge_session(read: ReadSession, floor: RunFloor, facts: RunFacts) -> Sessio
         cuts=cuts,
         delivered=delivered,
         uncut=Counter(fate for one in candidate.values() if (fate := fate_of(one)) is not None),
-        scope=scope_of(pairs[MAIN], read.readings[MAIN], parsed),
+        scope=scope_of(pairs[MAIN], read.readings[MAIN], parsed)
+        + scope_of(pairs[SAMPLED], read.readings[SAMPLED], (), ADDED),
+        regrets=_regrets(read, floor),
     )
 
 
@@ -218,11 +244,7 @@ def _arm(
         pairs=len(pairs),
         exact=replace(exact, findings=at_boundaries(found, readings)),
         prompts=tuple(prompt_differences(captures, arm)),
-        counters=tuple(
-            finding.at(*turn)
-            for turn, exchange in candidate.items()
-            for finding in judge_speculation(exchange.response.speculation)
-        ),
+        counters=tuple(_counters(candidate)),
         speed=tuple(
             speed_pair(*turn, baseline[turn].response, exchange.response)
             for turn, exchange in candidate.items()
@@ -231,6 +253,47 @@ def _arm(
         chunks=tuple(chunk_counts(exchange.response) for exchange in baseline.values()),
         changes=tuple(_changes([turn for turn, _ in read.greedy[arm.name]], candidate)),
     )
+
+
+def _regrets(read: ReadSession, floor: RunFloor) -> dict[Part, Sums]:
+    """Regrets of the main arm by boundary, place in the step, and what stands before the token."""
+    readings, noise = read.readings[MAIN], floor.arms[MAIN].noise
+    turns = []
+    for turn, measured in read.greedy[MAIN]:
+        reading = readings[turn.session, turn.turn]
+        labels = None if reading.labels is None else reading.labels.labels
+        steps = reading.steps if isinstance(reading.steps, Steps) else None
+        turns.append(regret_sums(measured, labels, steps, noise))
+    return added(turns)
+
+
+def _added(read: ReadSession, pairs: list[LivePair], facts: RunFacts) -> AddedSums:
+    """The turns that are sampled besides, judged as those recorded so are."""
+    captures, readings = read.evidence.captures, read.readings[SAMPLED]
+    drawn = sampled_turns(captures, read.evidence.answers, readings, SAMPLED)
+    candidate, exact = captures.of("candidate", SAMPLED), judge_pairs(pairs, facts.policy)
+    samplings = [sampling_of(turn.request) for turn in drawn]
+    return AddedSums(
+        turns=len(candidate),
+        exact=replace(exact, findings=at_boundaries(exact.findings, readings)),
+        scored=tuple(score_turn(turn, facts.seed) for turn in drawn),
+        redrawn=tuple(redraw_turn(turn, facts.seed) for turn in drawn),
+        whole=tuple(
+            of_arm(SAMPLED, finding)
+            for finding in (
+                *prompt_differences(captures, facts.sampled)[:ONLY_FIRST],
+                *_counters(candidate),
+            )
+        ),
+        settings=frozenset((one.temperature, one.top_p, one.top_k) for one in samplings),
+    )
+
+
+def _counters(exchanges: Mapping[TurnId, Exchange]) -> Iterable[Finding]:
+    """Speculation counters of answers that contradict their steps."""
+    for turn, exchange in exchanges.items():
+        for finding in judge_speculation(exchange.response.speculation):
+            yield finding.at(*turn)
 
 
 def _swapped(plan: SwapPlan, read: ReadSession, floor: RunFloor) -> Iterable[TurnResult]:

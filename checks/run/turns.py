@@ -23,7 +23,7 @@ from checks.sampled.turn import SampledTurn, listed_tokens
 from checks.stats.sessions import hash_order
 from checks.tokens.fork import first_divergence
 from checks.tokens.regret import Scored, scored_of
-from traces.journal.arm import Arm
+from traces.journal.arm import MAIN, SAMPLED, Arm
 from traces.journal.exchange import Evidence, Exchange, TurnId
 from traces.journal.score import ScoreRequest
 from traces.wire.response import Response
@@ -139,21 +139,23 @@ LISTED = 20
 """vLLM's default of ``--max-logprobs``."""
 
 
-def sampled_pairs(evidence: Evidence) -> list[tuple[Exchange, Exchange]]:
-    """(candidate, baseline) of every sampled turn that both paths were sent."""
-    baseline = evidence.of("baseline")
+def sampled_pairs(evidence: Evidence, arm: str = MAIN) -> list[tuple[Exchange, Exchange]]:
+    """(candidate, baseline) of every sampled turn of an arm that both paths were sent."""
+    baseline = evidence.of("baseline", arm)
     return [
         (exchange, baseline[turn])
-        for turn, exchange in evidence.of("candidate").items()
+        for turn, exchange in evidence.of("candidate", arm).items()
         if turn in baseline and not is_greedy(exchange.request)
     ]
 
 
 def sampled_requests(evidence: Evidence) -> list[ScoreRequest]:
-    """Both outputs of every sampled turn whose distribution can be rebuilt."""
+    """Both outputs of every sampled turn whose distribution can be rebuilt, of those recorded so
+    and of those that are sampled besides."""
     found = [
         score_request(exchange.response, 0)
-        for pair in sampled_pairs(evidence)
+        for arm in (MAIN, SAMPLED)
+        for pair in sampled_pairs(evidence, arm)
         if not obstacles(pair[0].request)
         for exchange in pair
     ]
@@ -161,9 +163,12 @@ def sampled_requests(evidence: Evidence) -> list[ScoreRequest]:
 
 
 def sampled_turns(
-    evidence: Evidence, answers: Answers, readings: Mapping[TurnId, Reading]
+    evidence: Evidence,
+    answers: Answers,
+    readings: Mapping[TurnId, Reading],
+    arm: str = MAIN,
 ) -> list[SampledTurn]:
-    """Every sampled turn with the lists there are; without them it counts as not judged.
+    """Every sampled turn of an arm with the lists there are; without them it counts as not judged.
 
     The drafted tokens are known where they could be computed again (n-gram), from `readings`.
     """
@@ -176,7 +181,7 @@ def sampled_turns(
             drafts=_drafts(readings.get(candidate.turn)),
             sent=len(candidate.response.token_ids or ()),
         )
-        for candidate, baseline in sampled_pairs(evidence)
+        for candidate, baseline in sampled_pairs(evidence, arm)
     ]
 
 

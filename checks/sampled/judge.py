@@ -11,7 +11,7 @@ two one-sided tests over sessions.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from checks import findings as codes
 from checks.bounds import Bound, State, not_applicable
@@ -55,6 +55,18 @@ class SampledJudgement:
     compared: Comparison | None
     not_judged: Mapping[str, int]
     seed: int
+
+    def search(self) -> "SampledJudgement":
+        """As turns are judged that the gate itself chose to sample: a shift that is found fails the
+        run; one that so few tokens do not rule out holds up nothing."""
+        return replace(self, bounds=tuple(map(_searching, self.bounds)))
+
+
+def _searching(bound: Bound) -> Bound:
+    if bound.state != "inconclusive":
+        return bound
+    message = f"no shift found, and none ruled out by the share that was added: {bound.message}"
+    return replace(bound, state="not_applicable", message=message, needed=None)
 
 
 def judge_sampled(turns: Sequence[SampledTurn], policy: Policy, seed: int) -> SampledJudgement:

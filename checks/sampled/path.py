@@ -6,7 +6,7 @@ processed log probabilities, and where nothing is to be cut. Drafted places alwa
 rejection sampler; the candidate's own sampler draws first and bonus tokens.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 from checks.sampled.turn import ScoredTurn
 
@@ -31,3 +31,23 @@ def sampler_statement(turns: Iterable[ScoredTurn], modes: Iterable[str | None]) 
     if not cut:
         return f"{said}nothing is cut, so vLLM's native sampler was exercised"
     return f"{said}vLLM's fast sampler was exercised where its platform has one{unseen}"
+
+
+def added_statement(
+    turns: Sequence[ScoredTurn], settings: Collection[tuple[float, float, int]]
+) -> str | None:
+    """One sentence on the turns that were recorded without a temperature and are sampled besides
+    their greedy replay; `None` without any. `settings` are (temperature, top-p, top-k)."""
+    if not turns:
+        return None
+    tokens = sum(turn.candidate.tokens for turn in turns if turn.candidate is not None)
+    shown = " and ".join(_setting(*one) for one in sorted(settings))
+    return (
+        f"{len(turns):,} turns recorded without a temperature were sampled besides, at {shown}: "
+        f"{tokens:,} tokens judged by their distribution"
+    )
+
+
+def _setting(temperature: float, top_p: float, top_k: int) -> str:
+    cuts = [f"top-p {top_p:g}"] * (top_p < 1) + [f"top-k {top_k}"] * (top_k > 0)
+    return ", ".join([f"temperature {temperature:g}", *cuts])

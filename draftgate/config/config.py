@@ -54,6 +54,8 @@ def _put_in(path: str) -> str:
         raise Mendable(str(error), error.fix) from None
 
 
+Temperature = Annotated[float, Field(gt=0, le=10)]
+
 UserPath = Annotated[str, AfterValidator(_put_in)]
 """A path in which ``~`` and environment variables are put in, as a shell does."""
 
@@ -102,6 +104,17 @@ class ArmSection(ConfigTable):
         + "); the candidate alone replays it, and its acceptance is compared with the main arm's",
     )
 
+    abort: bool = Field(
+        False,
+        description="before every turn another turn's request is sent and its stream closed after "
+        "a few events, so that what it held is used again",
+    )
+    grammar: bool = Field(
+        False,
+        description="every turn is asked for under a grammar: a tool call that must be made, or "
+        "without tools an answer by a JSON schema",
+    )
+
     @field_validator("name")
     @classmethod
     def _is_free(cls, name: str) -> str:
@@ -123,6 +136,11 @@ class ArmSection(ConfigTable):
             raise ValueError("a single turn is never preempted; raise `concurrency`")
         if self.small_kv and self.perturb:
             raise ValueError("`perturb` and `small_kv` ask two questions; make two arms")
+        if self.perturb and (self.abort or self.grammar):
+            other = "abort" if self.abort else "grammar"
+            raise ValueError(
+                f"the candidate alone replays `perturb`; `{other}` needs an arm of both"
+            )
         return self
 
 
@@ -181,6 +199,24 @@ class RunSection(ConfigTable):
         "(vLLM on a GPU, launched paths); `auto` where `policy.noise_tails` is heavy",
     )
     seed: int = Field(0, ge=0, lt=2**63, description="seed of every random draw of the judgement")
+    sampled_share: float = Field(
+        0.1,
+        ge=0,
+        le=1,
+        description="share of the turns recorded without a temperature that are sampled besides "
+        "their greedy replay, at `temperature`; 0: the verdict says nothing of sampling for them",
+    )
+    temperature: Temperature | Literal["model"] = Field(
+        "model",
+        description="temperature of that share; `model`: what vLLM takes where a request has none, "
+        "of the model's generation_config.json, else 1",
+    )
+    top_p: Annotated[float, Field(gt=0, le=1)] | None = Field(
+        None, description="top-p of that share; default is the model's under `model`, else 1"
+    )
+    top_k: int | None = Field(
+        None, ge=0, description="top-k of that share, 0: off; default as of `top_p`, else 0"
+    )
     sampled_seeds: Literal["none", "per-turn"] = Field(
         "none",
         description="seed sent with sampled turns whose recording has none: `none`, as users send "

@@ -1,9 +1,10 @@
 """Taking the evidence: every arm of a path, replayed into the journals of the run's folder.
 
-    candidate: main, plain        baseline: main, aa, plain
+    candidate: main, plain, sampled        baseline: main, aa, plain, sampled
 
 ``main`` are the judged captures, ``aa`` is the baseline against itself (the noise floor), and
 ``plain`` replays a share of the sessions as users send them, without token ids and logprobs.
+``sampled`` are turns recorded without a temperature once more, as the production sampler does.
 Further arms (`draftgate.run.arms`) follow. Every arm has its own cache salt, so that none profits
 from another's prefix cache, and while it runs the servers' metrics are sampled.
 """
@@ -11,12 +12,12 @@ from another's prefix cache, and while it runs the servers' metrics are sampled.
 import asyncio
 import random
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from checks.run.reruns import in_flight_beside
 from draftgate.config.config import Config
 from draftgate.progress import Reporter
-from draftgate.run.arms import choose_sessions, further_arms
+from draftgate.run.arms import choose_sessions, further_arms, sampled_share, side_by_side
 from draftgate.run.folder import RunFolder
 from draftgate.run.paths import OpenPath
 from replay.facts.sampler import MetricsSampler
@@ -26,11 +27,13 @@ from replay.sending.endpoint import Endpoint
 from replay.sending.fit import Fitted, fit_turns
 from replay.sending.job import Job, SessionJobs
 from replay.sending.request import gate_request, plain_request, turn_seed
-from traces.journal.arm import MAIN, PLAIN, REPEAT, Arm
-from traces.journal.exchange import Evidence, TurnId
+from traces.counted import counted
+from traces.journal.arm import MAIN, PLAIN, REPEAT, SAMPLED, Arm
+from traces.journal.exchange import PATHS, Evidence, TurnId
+from traces.session.grammar import under_grammar
 from traces.session.perturbation import perturb
 
-ARMS_OF = {"candidate": (MAIN, PLAIN), "baseline": (MAIN, REPEAT, PLAIN)}
+ARMS_OF = {"candidate": (MAIN, PLAIN, SAMPLED), "baseline": (MAIN, REPEAT, PLAIN, SAMPLED)}
 """The arms that every run has of each path, in the order they run."""
 
 WARM_UP = ({"role": "user", "content": "Count to three."},)
@@ -98,8 +101,9 @@ class Collector:
     ) -> None:
         """Every arm of a path. `limits` holds the `max_tokens` of each turn that fits."""
         self.warm_up(path)
+        chosen_for = {PLAIN: self.plain_sessions, SAMPLED: self.sampled_sessions}
         for arm in ARMS_OF[path.name]:
-            chosen = self.plain_sessions(chats) if arm == PLAIN else chats
+            chosen = chosen_for.get(arm, list)(chats)
             if chosen:
                 self.run_arm(path, arm, chosen, limits, self.config.run.concurrency)
         for further in self.arms:
@@ -115,10 +119,18 @@ class Collector:
     ) -> None:
         """A further arm, and on the baseline its repeat."""
         fitting = [[j for j in session if (j.session, j.turn) in limits] for session in chats]
-        drawn = self.sessions_of(arm, fitting)
-        chosen = [[_perturbed(job, arm) for job in session] for session in drawn]
+        drawn = side_by_side(self.sessions_of(arm, fitting), arm.concurrency)
+        chosen = [[_changed(job, arm) for job in session] for session in drawn]
         for name in arm.names_on(path.name):
-            self.run_arm(path, name, chosen, limits, arm.concurrency, prefix_cache=arm.prefix_cache)
+            self.run_arm(
+                path,
+                name,
+                chosen,
+                limits,
+                arm.concurrency,
+                prefix_cache=arm.prefix_cache,
+                abort=arm.abort,
+            )
 
     def sessions_of(self, arm: Arm, chats: Sequence[SessionJobs]) -> list[SessionJobs]:
         """What an arm replays of `chats`, drawn by the run's seed."""
@@ -143,7 +155,7 @@ class Collector:
             for name in (*together, alone):
                 wanted = set(turns) if name == alone else set(turns) | company
                 again: list[SessionJobs] = [
-                    [job for job in session if (job.session, job.turn) in wanted]
+                    [_changed(job, arm) for job in session if (job.session, job.turn) in wanted]
                     for session in chats
                 ]
                 self.run_arm(
@@ -153,7 +165,17 @@ class Collector:
                     limits,
                     1 if name == alone else arm.concurrency,
                     prefix_cache=arm.prefix_cache,
+                    abort=arm.abort and name != alone,
                 )
+
+    def abort_notes(self) -> Iterator[str]:
+        """How many streams were broken off in the arms that do so."""
+        for arm in self.arms:
+            if arm.abort and not arm.small_kv:
+                for path in PATHS:
+                    result = self.results.get((path, arm.name))
+                    if result is not None and result.sent:
+                        yield broken_off(arm.name, path, result.aborted)
 
     def plain_sessions(self, chats: Sequence[SessionJobs]) -> list[SessionJobs]:
         """The share of the sessions that is also replayed as users send them; seeded."""
@@ -162,6 +184,18 @@ class Collector:
         count = min(len(chats), max(1, round(len(chats) * share))) if share else 0
         chosen = random.Random(self.config.run.seed).sample(range(len(chats)), count)
         return [chats[i] for i in sorted(chosen)]
+
+    def sampled_sessions(self, chats: Sequence[SessionJobs]) -> list[SessionJobs]:
+        """The turns that are sampled besides, with their temperature. Raises ValueError where
+        `run.temperature` was not settled (`draftgate.run.target.settle_sampling`)."""
+        run = self.config.run
+        if run.sampled_share and run.temperature == "model":
+            raise ValueError("the model's temperature was not looked up")
+        values = {"temperature": run.temperature, "top_p": run.top_p, "top_k": run.top_k}
+        return [
+            [Job(job.session, job.turn, {**values, **job.request}) for job in session]
+            for session in sampled_share(chats, run.sampled_share, run.seed)
+        ]
 
     def run_arm(
         self,
@@ -172,6 +206,7 @@ class Collector:
         concurrency: int,
         *,
         prefix_cache: bool = True,
+        abort: bool = False,
     ) -> None:
         """One arm, into its journal; finished turns are not sent again."""
         sessions = [
@@ -190,6 +225,7 @@ class Collector:
             concurrency=concurrency,
             api_key=path.api_key,
             timeout_s=self.config.run.timeout_s,
+            abort=abort,
         )
         total = sum(len(session) for session in sessions)
         journal = self.folder.journal(path.name, arm)
@@ -240,9 +276,19 @@ class Collector:
         return turn_seed(self.config.run.seed, path.name, arm, job.session, job.turn)
 
 
-def _perturbed(job: Job, arm: Arm) -> Job:
-    """The turn with the arm's changes of its prompt."""
+def _changed(job: Job, arm: Arm) -> Job:
+    """The turn as the arm asks for it: with its changes of the prompt, under a grammar."""
     request = job.request
     for name in arm.perturb:
         request = perturb(request, name)
-    return Job(job.session, job.turn, request)
+    return Job(job.session, job.turn, under_grammar(request) if arm.grammar else request)
+
+
+def broken_off(arm: str, path: str, streams: int) -> str:
+    """How many streams of a path were closed in the middle, as a note."""
+    if not streams:
+        return (
+            f"arm {arm}: no stream of the {path} could be broken off, for all had ended; it shows "
+            "nothing about aborts"
+        )
+    return f"arm {arm}: {counted(streams, 'stream')} of the {path} were broken off"

@@ -21,7 +21,7 @@ from pathlib import Path
 from replay.facts.sampler import read_samples
 from traces.collection import collector_paused
 from traces.errors import InputError, Interrupted, OutputError
-from traces.journal.arm import MAIN, PLAIN, VERIFY, Arm
+from traces.journal.arm import MAIN, PLAIN, SAMPLED, VERIFY, Arm
 from traces.journal.exchange import PATHS, ArmKey, Evidence, Stray, exchange_of
 from traces.journal.frames import FrameReader
 from traces.journal.journal import JournalReader, journal_path
@@ -140,6 +140,8 @@ ARMS: tuple[ArmKey, ...] = (
     ("baseline", VERIFY),
     ("candidate", PLAIN),
     ("baseline", PLAIN),
+    ("candidate", SAMPLED),
+    ("baseline", SAMPLED),
     *_MAIN.rerun_keys,
     *_PLAIN.rerun_keys,
 )

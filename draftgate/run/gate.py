@@ -42,6 +42,7 @@ from draftgate.run.target import (
     run_facts,
     settle_logprobs_mode,
     settle_noise_tails,
+    settle_sampling,
 )
 from traces.counted import counted
 from traces.journal.arm import Arm
@@ -122,8 +123,8 @@ def _run(begun: _Begun, reporter: Reporter) -> GateOutcome:
             servers = ask_paths(config, servers, path)
         with opener.open("candidate") as candidate:
             servers = ask_paths(config, servers, candidate)
-            late = settle_noise_tails(settled.config, servers)
-            config = late.config
+            late = settle_sampling(settle_noise_tails(settled.config, servers), servers)
+            config = collector.config = late.config
             fitting = fitting or Fitting.of(collector.fit(candidate, plan.jobs))
             begun.write(fitting, config.policy.noise_tails)
             if fitting.too_long:
@@ -135,7 +136,13 @@ def _run(begun: _Begun, reporter: Reporter) -> GateOutcome:
             collector.run_path(baseline, plan.jobs, fitting.limits)
             facts = replace(
                 _facts(begun, config, servers, fitting),
-                notes=(*_notes(begun, servers), *settled.notes, *of_floor, *late.notes),
+                notes=(
+                    *_notes(begun, servers),
+                    *settled.notes,
+                    *of_floor,
+                    *late.notes,
+                    *collector.abort_notes(),
+                ),
                 unverified=(*settled.unverified, *late.unverified),
             )
             evidence, asked = _ask(baseline, facts, collector)

@@ -3,14 +3,16 @@
 import importlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from checks.acceptance.drafting import Drafting
 from checks.greedy.noise import heavy_tails
+from checks.request import processes_logits
 from checks.run.evidence import RunFacts, ServerFacts
 from draftgate.config.config import Config
+from draftgate.run.arms import further_arms
 from draftgate.run.paths import server_spec
 from replay.launch.drafter import read_drafter
 from replay.sending.job import Job
@@ -62,18 +64,71 @@ def settle_logprobs_mode(config: Config, jobs: Sequence[Sequence[Job]]) -> Confi
     """Launched servers report raw log probabilities where a turn is sampled.
 
     Processed ones keep vLLM from its fast top-p and top-k sampler, which users run; greedy turns
-    go through no sampler, and processed ones show them what penalties and grammars did. A mode that
-    the configuration names stands.
+    go through no sampler, and processed ones show them what penalties and grammars did. So the
+    share that the gate itself samples asks for raw ones only where no turn and no arm has any of
+    these. A mode that the configuration names stands.
     """
     flags = (*config.server.flags, *config.baseline.flags, *config.candidate.flags)
-    sampled = any(
-        float(job.request.get("temperature") or 0) > 0 for session in jobs for job in session
-    )
+    requests = [job.request for session in jobs for job in session]
+    grammar = any(arm.grammar for arm in further_arms(config))
+    sampled = any(float(request.get("temperature") or 0) > 0 for request in requests)
+    if config.run.sampled_share and any(r.get("temperature") is None for r in requests):
+        sampled = sampled or not (grammar or any(map(processes_logits, requests)))
     if not config.server.model or not sampled or LOGPROBS_MODE in parse_flags(flags):
         return config
     server_flags = (*config.server.flags, f"{LOGPROBS_MODE}={RAW}")
     server = config.server.model_copy(update={"flags": server_flags})
     return config.model_copy(update={"server": server})
+
+
+GENERATION = "generation_config.json"
+VLLM_SAMPLING: Mapping[str, float | int] = {"temperature": 1.0, "top_p": 1.0, "top_k": 0}
+"""vLLM's own defaults (`chat_completion/protocol.py`, `_DEFAULT_SAMPLING_PARAMS`)."""
+
+
+def settle_sampling(begun: Settled, servers: Servers) -> Settled:
+    """Besides what is settled: `run.temperature`, `run.top_p` and `run.top_k` as numbers; what is
+    left out comes from the model under ``model``, and is off beside a number.
+
+    A model whose own configuration is greedy has no sampler to look at: its share is 0.
+    """
+    config, run = begun.config, begun.config.run
+    if not run.sampled_share:
+        return begun
+    source = "set in [run]"
+    found = {**VLLM_SAMPLING}
+    if run.temperature == "model":
+        said, source = generation_config(config, servers)
+        found |= {key: said[key] for key in found if isinstance(said.get(key), (int, float))}
+    else:
+        found["temperature"] = run.temperature
+    found |= {key: value for key in ("top_p", "top_k") if (value := getattr(run, key)) is not None}
+    found["top_k"] = max(int(found["top_k"]), 0)
+    if found["temperature"] <= 0:
+        settled = run.model_copy(update={"sampled_share": 0.0})
+        note = f"no turn is sampled besides: the temperature is 0, {source}"
+    else:
+        settled = run.model_copy(update=found)
+        shown = ", ".join(f"{name} {value:g}" for name, value in found.items())
+        note = f"turns sampled besides their greedy replay: {shown}, {source}"
+    config = config.model_copy(update={"run": settled})
+    return replace(begun, config=config, notes=(*begun.notes, note))
+
+
+def generation_config(config: Config, servers: Servers) -> tuple[Mapping[str, Any], str]:
+    """What vLLM samples with where a request says nothing, as far as this machine knows, and where
+    that comes from: ``--override-generation-config`` over the file that ``--generation-config``
+    names, by default the model's own."""
+    flags = parse_flags((*config.server.flags, *config.baseline.flags))
+    where = " ".join(flags.get("--generation-config", ())) or "auto"
+    model = _model(config, servers) if where == "auto" else where
+    held = None if where == "vllm" else _json_file(model, GENERATION)
+    over = _as_object(" ".join(flags.get("--override-generation-config", ())))
+    source = f"of {GENERATION}"
+    if held is None:
+        why = "as launched" if where == "vllm" else f"{GENERATION} is not at hand"
+        source = f"vLLM's own defaults ({why})"
+    return {**(held or {}), **(over or {})}, source + (" and the flags" if over else "")
 
 
 def _model(config: Config, servers: Servers) -> str:
@@ -87,23 +142,35 @@ def _model(config: Config, servers: Servers) -> str:
 
 def target_config(model: str) -> Mapping[str, Any] | None:
     """``config.json`` of a model folder, or of a named model that was downloaded before."""
-    file = Path(model) / "config.json" if model else None
+    return _json_file(model, "config.json")
+
+
+def _json_file(model: str, name: str) -> Mapping[str, Any] | None:
+    """An object in a file of a model folder, or of a named model that was downloaded before."""
+    file = Path(model) / name if model else None
     if file is not None and not file.is_file():
-        file = _cached(model)
+        file = _cached(model, name)
     if file is None:
         return None
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
+        return _as_object(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
+        return None
+
+
+def _as_object(text: str) -> Mapping[str, Any] | None:
+    try:
+        found = json.loads(text)
+    except ValueError:
         return None
     return found if isinstance(found, dict) else None
 
 
-def _cached(model: str) -> Path | None:
+def _cached(model: str, name: str) -> Path | None:
     """The file in the local cache of the Hugging Face hub; nothing is downloaded."""
     try:
         hub: Any = importlib.import_module("huggingface_hub")
-        file = hub.try_to_load_from_cache(model, "config.json")
+        file = hub.try_to_load_from_cache(model, name)
     except (ImportError, ValueError):
         return None
     return Path(file) if isinstance(file, str) else None

@@ -7,7 +7,7 @@ already holds an answer to is not sent again.
 
 import asyncio
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,13 +20,18 @@ from traces.errors import DraftgateError, InputError, ServerError
 from traces.journal.journal import JournalWriter
 from traces.wire.capture import Capture, CaptureKey
 
+FEWEST_EVENTS = 2
+"""A stream is closed after so many events at the earliest: the role, and a token."""
+
 GIVE_UP_AFTER = 3
 """So many turns in a row without any answer mean that the server is gone."""
 
 
 @dataclass(frozen=True, slots=True)
 class ArmPlan:
-    """How to run it. `retries` counts further attempts at a turn of which nothing was received."""
+    """How to run it. `retries` counts further attempts at a turn of which nothing was received.
+    With `abort` another turn's request goes before each, and its stream is closed in the middle.
+    """
 
     run: str
     path: str
@@ -37,6 +42,7 @@ class ArmPlan:
     timeout_s: float = 600.0
     retries: int = 2
     retry_wait_s: float = 0.5
+    abort: bool = False
 
 
 @dataclass(slots=True)
@@ -44,13 +50,14 @@ class ArmResult:
     """What happened: turns `sent` and answered now, `resumed` from the journal, `failed` without
     any answer (their attempts are in the journal), and `skipped` as too long, with the reason per
     (session, turn); skipped turns are among the sent or resumed ones. `torn_bytes` of an earlier
-    writer's last record were cut off.
+    writer's last record were cut off. `aborted` streams were closed in the middle, on purpose.
     """
 
     sent: int = 0
     resumed: int = 0
     failed: int = 0
     torn_bytes: int = 0
+    aborted: int = 0
     skipped: dict[tuple[str, str], str] = field(default_factory=dict)
 
     @property
@@ -80,12 +87,18 @@ async def run_arm(
         writer = stack.enter_context(JournalWriter(journal))
         clients = [
             await stack.enter_async_context(
-                StreamClient(url, api_key=plan.api_key, timeout_s=plan.timeout_s)
+                StreamClient(
+                    url,
+                    api_key=plan.api_key,
+                    timeout_s=plan.timeout_s,
+                    connections=2 * plan.concurrency,
+                )
             )
             for url in plan.urls
         ]
         finished = finished_turns(journal, plan.run)
         runner = _Runner(plan, writer, clients, finished, progress, check_alive)
+        runner.decoys = decoys(sessions) if plan.abort else {}
         waiting = iter(sessions)
         try:
             async with asyncio.TaskGroup() as group:
@@ -94,6 +107,16 @@ async def run_arm(
         except ExceptionGroup as errors:
             raise _first(errors) from errors
     return runner.result
+
+
+def decoys(sessions: Sequence[SessionJobs]) -> dict[tuple[str, str], Job]:
+    """By turn, the turn whose stream is broken off before it: one far away in the list, so of
+    another session where there is one. What is left of it is then not the turn's own."""
+    jobs = [job for session in sessions for job in session]
+    away = (len(jobs) + 1) // 2
+    return {
+        (job.session, job.turn): jobs[(place + away) % len(jobs)] for place, job in enumerate(jobs)
+    }
 
 
 class _Runner:
@@ -116,6 +139,7 @@ class _Runner:
         self.check_alive = check_alive
         self.result = ArmResult(torn_bytes=writer.torn_bytes)
         self.unanswered = 0
+        self.decoys: Mapping[tuple[str, str], Job] = {}
 
     async def work(self, waiting: Iterator[SessionJobs]) -> None:
         """Take one session after the other until none is left."""
@@ -132,6 +156,10 @@ class _Runner:
                 self.result.resumed += 1
                 self._note_skip(job, before.skipped)
                 return
+        if (decoy := self.decoys.get((job.session, job.turn))) is not None:
+            self.result.aborted += await self._client(job.session).abort(
+                decoy.request, FEWEST_EVENTS + zlib.crc32(job.turn.encode(errors="replace")) % 5
+            )
         first = before.attempts if before else 0
         for attempt in range(first, first + self.plan.retries + 1):
             capture = await self._send(job, attempt)

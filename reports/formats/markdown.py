@@ -21,6 +21,7 @@ MOST_LINES = 60
 MOST_REASONS = 6
 MOST_FINDINGS = 12
 MOST_STEPS = 3
+MOST_PLACES = 6
 MARKS = {"pass": "✅", "fail": "❌", "inconclusive": "❔", "invalid": "⚠️", "aa-pass": "⚖️"}
 
 
@@ -43,6 +44,8 @@ def render_markdown(summary: Summary) -> str:
         *_acceptance(summary),
         *_speed(summary),
     ]
+    if len(lines) + len(fold := _places(summary)) <= MOST_LINES:
+        lines += fold
     if len(lines) > MOST_LINES:
         lines = [*lines[: MOST_LINES - 2], "", f"… and more: `draftgate report {run['run']}`"]
     return "\n".join(lines).rstrip() + "\n"
@@ -144,3 +147,18 @@ def _speed(summary: Summary) -> list[str]:
         for p in summary["curve"]
     ]
     return [*lines, f"Per token by concurrency: {', '.join(points)}; {break_even(summary)}."]
+
+
+def _places(summary: Summary) -> list[str]:
+    """A fold of the places in answers where the candidate's tokens cost surely more."""
+    higher = [r for r in summary["regrets"] if r["change"] == "higher"]
+    if not higher:
+        return []
+    lines = [
+        f"- {r['dimension']} {code(r['slice'], 40)}: {number(r['mean_regret'], 'nat')}, the "
+        f"baseline {number(r['noise_mean_regret'], 'nat')}; {number(r['tokens'])} tokens, "
+        f"{number(r['forks'])} forks"
+        for r in higher[:MOST_PLACES]
+    ]
+    title = f"Places where tokens cost more than the baseline's own: {len(higher)}"
+    return ["", f"<details><summary>{title}</summary>", "", *lines, "", "</details>"]

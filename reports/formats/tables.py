@@ -91,6 +91,19 @@ SLICES = (
     text("", "acceptance_change"),
 )
 
+REGRETS = (
+    text("what", "dimension"),
+    text("slice", "slice"),
+    count("tokens", "tokens"),
+    count("forks", "forks"),
+    count("mean regret", "mean_regret", "nat"),
+    count("baseline", "noise_mean_regret", "nat"),
+    estimate("difference", "difference", ("low", "high"), "nat"),
+    text("", "change"),
+    count("above the soft bound", "exceedances"),
+    count("baseline, above it", "noise_exceedances"),
+)
+
 SHIFTS = (
     text("arm", "arm"),
     text("changed", "changes"),

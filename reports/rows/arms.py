@@ -8,7 +8,7 @@ from checks.acceptance.template_shift import Shift
 from checks.run.evidence import RunFacts
 from checks.run.session import RunSums, SessionSums
 from checks.servers.speed_curve import CurvePoint
-from traces.journal.arm import Arm
+from traces.journal.arm import SAMPLED, Arm
 from traces.journal.exchange import ArmKey
 from traces.journal.server_sample import ServerSample
 
@@ -19,6 +19,7 @@ def arm_rows(
     """One row per judged arm, and per arm with other prompts that the candidate answered."""
     points = {point.arm: point for point in curve}
     changed = [arm for arm in facts.arms if not arm.paired]
+    yield from _sampled(run, sums, facts)
     for arm in (*facts.judged_arms, *changed):
         answered = [turns for one in sums.ordered if (turns := _turns(one, arm))]
         if not arm.paired and not answered:
@@ -35,7 +36,27 @@ def arm_rows(
             "repeated": arm.paired and any(one.arms[arm.name].repeated for one in sums.ordered),
             "prefix_cache": arm.prefix_cache,
             "small_kv": arm.small_kv,
+            "abort": arm.abort,
+            "grammar": arm.grammar,
             "perturb": list(arm.perturb),
+        }
+
+
+def _sampled(run: str, sums: RunSums, facts: RunFacts) -> Iterator[dict[str, Any]]:
+    """The turns sampled besides, where there are any."""
+    if answered := [one.added.turns for one in sums.ordered if one.added.turns]:
+        yield {
+            "run": run,
+            "arm": SAMPLED,
+            "concurrency": facts.concurrency,
+            "sessions": len(answered),
+            "turns": sum(answered),
+            "repeated": False,
+            "prefix_cache": True,
+            "small_kv": False,
+            "abort": False,
+            "grammar": False,
+            "perturb": [],
         }
 
 

@@ -1,10 +1,11 @@
 """Rows about the slices of a run, and about its scope."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from checks.run.slices import Slices
 from checks.scope import Scope
+from checks.slices.regret import RegretSlice
 from checks.slices.tests import SliceTest
 
 
@@ -28,6 +29,29 @@ def slice_rows(run: str, slices: Slices) -> Iterator[dict[str, Any]]:
             "acceptance_low": profile.difference.low,
             "acceptance_high": profile.difference.high,
             "acceptance_change": profile.change,
+        }
+
+
+def regret_rows(run: str, slices: Sequence[RegretSlice]) -> Iterator[dict[str, Any]]:
+    """One row per kind of place in the answers."""
+    for ordinal, one in enumerate(slices):
+        yield {
+            "run": run,
+            "ordinal": ordinal,
+            "dimension": one.part[0],
+            "slice": one.part[1],
+            "tokens": one.tokens,
+            "sessions": one.sessions,
+            "mean_regret": one.mean,
+            "exceedances": one.exceed,
+            "forks": one.forks,
+            "noise_tokens": one.noise_tokens,
+            "noise_mean_regret": one.noise_mean,
+            "noise_exceedances": one.noise_exceed,
+            "difference": one.difference.value,
+            "low": one.difference.low,
+            "high": one.difference.high,
+            "change": one.change,
         }
 
 

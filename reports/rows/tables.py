@@ -23,7 +23,7 @@ from reports.rows.judgement import (
 )
 from reports.rows.redacted import Redact
 from reports.rows.setup import difference_rows, path_rows, session_rows, turn_rows
-from reports.rows.slices import scope_rows, slice_rows
+from reports.rows.slices import regret_rows, scope_rows, slice_rows
 from reports.rows.speed import curve_rows, gap_rows, speed_rows
 from reports.schema.records import RunTables
 from traces.journal.arm import Arm
@@ -90,6 +90,7 @@ def run_tables(
             for row in shift_rows(name, changed.arm.name, changed.shifts)
         ],
         slices=list(slice_rows(name, judged.slices)),
+        regret_slices=list(regret_rows(name, judged.regrets)),
         scope=list(scope_rows(name, judged.scope)),
         bounds=list(bound_rows(name, judged.verdict.bounds, judged.faithful)),
         controls=list(control_rows(name, judged.verdict.controls)),

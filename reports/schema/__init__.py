@@ -24,7 +24,7 @@ from reports.schema.regression import REGRESSIONS
 from reports.schema.run import ARMS, PATH_DIFFERENCES, PATHS, RUNS, SESSIONS, TURNS
 from reports.schema.scope import SCOPE
 from reports.schema.shift import TEMPLATE_SHIFTS
-from reports.schema.slice import SLICES
+from reports.schema.slice import REGRET_SLICES, SLICES
 
 TABLES: tuple[Table, ...] = (
     RUNS,
@@ -47,6 +47,7 @@ TABLES: tuple[Table, ...] = (
     TOOL_SUCCESS,
     TEMPLATE_SHIFTS,
     SLICES,
+    REGRET_SLICES,
     SCOPE,
     BOUNDS,
     CONTROLS,

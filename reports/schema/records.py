@@ -46,6 +46,7 @@ class RunTables:
     tool_success: Rows = ()
     template_shifts: Rows = ()
     slices: Rows = ()
+    regret_slices: Rows = ()
     scope: Rows = ()
     bounds: Rows = ()
     controls: Rows = ()

@@ -152,6 +152,8 @@ ARMS = Table(
         Column("repeated", "BOOLEAN", "true: the baseline replayed it twice, as its noise floor"),
         Column("prefix_cache", "BOOLEAN", "false: no turn could find its prefix in the cache"),
         Column("small_kv", "BOOLEAN", "true: on servers with too little KV cache for its turns"),
+        Column("abort", "BOOLEAN", "true: before each turn another stream was broken off"),
+        Column("grammar", "BOOLEAN", "true: every turn under a grammar"),
         Column("perturb", "VARCHAR[]", "changes of every prompt; empty: the prompts of the turns"),
     ),
 )

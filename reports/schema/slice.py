@@ -1,6 +1,7 @@
-"""A verdict per slice of a run: template, tag, tool, context band."""
+"""A verdict per slice of a run: template, tag, tool, context band; and regrets by place."""
 
 from reports.schema.column import Column, Table
+from reports.schema.judgement import ORDINAL
 from reports.schema.run import RUN
 
 SLICES = Table(
@@ -42,5 +43,38 @@ SLICES = Table(
             "VARCHAR",
             "lower, higher or alike, by that interval; NULL: no interval",
         ),
+    ),
+)
+
+REGRET_SLICES = Table(
+    "regret_slices",
+    "One row per kind of place in the answers of the main arm's greedy turns: the candidate's "
+    "regret there, up to its first fork, beside that of the baseline's repeat at the same places. "
+    "These slices describe; they change no verdict.",
+    ("run", "dimension", "slice"),
+    (
+        RUN,
+        ORDINAL,
+        Column("dimension", "VARCHAR", "boundary, step or event", required=True),
+        Column(
+            "slice",
+            "VARCHAR",
+            "boundary: the label of the token. step: prefill, no draft, accepted, recovered (in "
+            "place of a rejected draft) or bonus (behind drafts that were all accepted). event: "
+            "after a rejection, or first token of a tool call",
+            required=True,
+        ),
+        Column("tokens", "BIGINT", "candidate tokens with a regret", "tokens", required=True),
+        Column("sessions", "INTEGER", "sessions they come from", "sessions", required=True),
+        Column("mean_regret", "DOUBLE", "of these tokens", "nat", required=True),
+        Column("exceedances", "BIGINT", "of them above the soft bound", "tokens", required=True),
+        Column("forks", "INTEGER", "first forks there", required=True),
+        Column("noise_tokens", "BIGINT", "the repeat's tokens there", "tokens", required=True),
+        Column("noise_mean_regret", "DOUBLE", "of these; NULL: none", "nat"),
+        Column("noise_exceedances", "BIGINT", "of these above the soft bound", required=True),
+        Column("difference", "DOUBLE", "mean_regret - noise_mean_regret; NULL: too few", "nat"),
+        Column("low", "DOUBLE", "lower end of its 95% interval, for all slices at once", "nat"),
+        Column("high", "DOUBLE", "upper end of that interval", "nat"),
+        Column("change", "VARCHAR", "lower, higher or alike, by it; NULL: no interval"),
     ),
 )

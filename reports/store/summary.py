@@ -74,6 +74,7 @@ QUERIES: dict[str, str] = {
     " order by arm, dimension <> 'all', difference nulls last, slice",
     "slices": "from v_slices where run = $run"
     " order by case verdict when 'fail' then 0 else 1 end, dimension, slice",
+    "regrets": "from regret_slices where run = $run order by ordinal",
     "scope": "from scope where run = $run order by ordinal",
     "load": "from v_server_load where run = $run order by arm, path",
     "replayed": "select count(distinct session) as sessions, count(*) as turns,"

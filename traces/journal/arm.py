@@ -2,6 +2,7 @@
 
     main             every session; the verdict's certificate rests on it
     plain            a share of the turns as users send them, without token ids and logprobs
+    sampled          a share of the turns recorded without a temperature, sampled besides
     c1, c4, …        further arms, at another load or with other prompts
 
 The baseline replays an arm a second time under its repeat name (``aa`` for main, ``c4-aa`` for c4):
@@ -17,8 +18,9 @@ MAIN = "main"
 PLAIN = "plain"
 REPEAT = "aa"
 VERIFY = "verify"
+SAMPLED = "sampled"
 
-OWN_NAMES = frozenset({MAIN, REPEAT, PLAIN, VERIFY, "candidate", "baseline"})
+OWN_NAMES = frozenset({MAIN, REPEAT, PLAIN, VERIFY, SAMPLED, "candidate", "baseline"})
 """Names that the gate's own arms and comparisons have."""
 
 
@@ -35,6 +37,8 @@ class Arm:
     prefix_cache: bool = True
     small_kv: bool = False
     perturb: tuple[str, ...] = ()
+    abort: bool = False
+    grammar: bool = False
 
     @property
     def paired(self) -> bool:
@@ -69,7 +73,8 @@ class Arm:
     @property
     def on_curve(self) -> bool:
         """Whether its speed is that of the servers as they will be used."""
-        return self.paired and self.prefix_cache and not self.small_kv
+        as_used = self.prefix_cache and not (self.small_kv or self.abort or self.grammar)
+        return self.paired and as_used
 
     def names_on(self, path: str) -> tuple[str, ...]:
         """Journals of the arm on a path, in the order they are taken."""

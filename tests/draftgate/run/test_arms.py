@@ -259,11 +259,14 @@ def test_one_switch_turns_the_ready_made_arms_on(tmp_path: Path) -> None:
     found = rows(outcome, "select arm, concurrency from arms order by concurrency, arm")
     assert [(row["arm"], row["concurrency"]) for row in found] == [
         ("c1", 1),
+        ("abort", 4),
         ("date-line", 4),
+        ("grammar", 4),
         ("main", 4),
         ("no-prefix-cache", 4),
         ("system-as-user", 4),
         ("c16", 16),
+        ("c64", 64),
     ]
 
 

@@ -198,7 +198,8 @@ def live(folder: Path, pair: Pair, root: Path, **run: int) -> Path:
     keys = "".join(f"{key} = {value}\n" for key, value in run.items())
     file = folder / "draftgate.toml"
     file.write_text(
-        f"[run]\nsessions = ['{root}/traces/samples']\nmax_tokens = 48\n{keys}"
+        f"[run]\nsessions = ['{root}/traces/samples']\nmax_tokens = 48\n"
+        f"sampled_share = 0\n{keys}"
         f"[baseline]\nurls = ['{pair.baseline}']\n[candidate]\nurls = ['{pair.candidate}']\n"
     )
     return file

@@ -22,6 +22,7 @@ CONFIG = """
 [run]
 sessions = ["sessions.jsonl"]
 tool_parser = "hermes"
+sampled_share = 0
 [baseline]
 urls = ["{baseline}"]
 [candidate]

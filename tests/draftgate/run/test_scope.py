@@ -129,3 +129,25 @@ def test_text_that_no_check_saw_is_counted(tmp_path: Path) -> None:
     text = of(outcome, "text")
     assert text["unseen"] > 0
     assert outcome.verdict.scope.endswith("100% of that text no check saw")
+
+
+def test_regret_by_place_covers_the_tokens_up_to_each_fork(outcome: GateOutcome) -> None:
+    """Every token has one boundary and one place in its step; forks are counted where they are."""
+    found = rows(
+        outcome,
+        "select dimension, sum(tokens)::bigint as tokens, sum(forks)::bigint as forks "
+        "from regret_slices group by all order by dimension",
+    )
+    by = {row["dimension"]: (row["tokens"], row["forks"]) for row in found}
+    (wanted,) = rows(
+        outcome,
+        "select sum(coalesce(fork_index + 1, tokens))::bigint as tokens, "
+        "count(fork_index) as forks from pairs where comparison = 'candidate'",
+    )
+    assert by["boundary"] == by["step"] == (wanted["tokens"], wanted["forks"])
+    assert outcome.store is not None
+    with Store.open(outcome.store) as store:
+        places = answer(store, "regret_by_place").rows.to_pylist()
+    assert {row["slice"] for row in places} >= {"prefill", "accepted", "recovered", "bonus"}
+    assert outcome.report is not None
+    assert "Regret by place" in outcome.report.read_text(encoding="utf-8")

@@ -299,3 +299,23 @@ def test_a_run_of_an_unknown_id_is_named(store: Store, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="no run 'goud'") as caught:
         read_summary(store, "goud")
     assert "good" in caught.value.fix
+
+
+def test_the_comment_folds_the_places_that_cost_more(store: Store) -> None:
+    summary = read_summary(store, "good")
+    place = {
+        "dimension": "event",
+        "slice": "after a rejection",
+        "mean_regret": 0.061,
+        "noise_mean_regret": 0.012,
+        "tokens": 812,
+        "forks": 3,
+        "change": "higher",
+    }
+    alike = {**place, "slice": "bonus", "change": "alike"}
+    text = render_markdown(Summary(summary.run, {**summary.sections, "regrets": [place, alike]}))
+    assert "<summary>Places where tokens cost more than the baseline's own: 1</summary>" in text
+    assert "- event `after a rejection`: 0.061 nat, the baseline 0.012 nat; 812 tokens, " in text
+    assert "`bonus`" not in text
+    assert text.endswith("</details>\n")
+    assert "<details>" not in render_markdown(summary)

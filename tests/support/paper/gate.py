@@ -48,6 +48,7 @@ def paper_config(folder: Path, servers: tuple[PaperServer, PaperServer], **polic
                 "output": str(folder / "out"),
                 "db": str(folder / "store.duckdb"),
                 "tool_parser": "hermes",
+                "sampled_share": 0,
             },
             "baseline": {"urls": [servers[0].url]},
             "candidate": {

@@ -9,6 +9,7 @@ was emitted before, so a swapped token changes nothing after it.
 import hashlib
 import json
 import math
+import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -58,14 +59,26 @@ class PaperModel:
     vocabulary: Vocabulary
 
     def prompt_ids(self, request: dict[str, Any]) -> list[int]:
-        text = json.dumps([request["messages"], request.get("tools")], sort_keys=True)
+        """Those of the messages and tools; a grammar is a part of them, so that its answer is
+        another prompt's."""
+        asked = [
+            request["messages"],
+            request.get("tools"),
+            *([g] if (g := grammar(request)) else []),
+        ]
+        text = json.dumps(asked, sort_keys=True)
         return [*self.vocabulary.encode(text), self.vocabulary.id(START)]
 
-    def answer(self, prompt: Sequence[int], tools: Sequence[dict[str, Any]]) -> list[int]:
-        """Prose, a fenced diff, or a Hermes call of the first tool; then END."""
+    def answer(
+        self, prompt: Sequence[int], tools: Sequence[dict[str, Any]], masked: str = ""
+    ) -> list[int]:
+        """Prose, a fenced diff, or a Hermes call of the first tool; then END. `masked` by a grammar
+        it is a call, or a JSON object."""
         seed = _hash(prompt)
         number = seed % 997
-        if tools and seed % 3:
+        if masked == "json":
+            text = json.dumps({"answer": f"Item {number} is missing.", "sure": bool(seed % 2)})
+        elif tools and (masked or seed % 3):
             name = tools[0]["function"]["name"]
             required = (tools[0]["function"].get("parameters") or {}).get("required") or []
             arguments = dict.fromkeys(required, f"src/file_{number}.py")
@@ -88,6 +101,39 @@ class PaperModel:
         logits = [0.0, *(-gap - 0.5 * k for k in range(len(others)))]
         total = math.log(sum(math.exp(x) for x in logits) + 1e-3)
         return {t: x - total for t, x in zip([wanted, *others], logits, strict=True)}
+
+    def drawn(
+        self,
+        prompt: Sequence[int],
+        answer: Sequence[int],
+        temperature: float,
+        most: int,
+        chance: random.Random,
+    ) -> list[int]:
+        """Tokens drawn from the distribution at a temperature, up to END, no more than `most`."""
+        ids: list[int] = []
+        end = self.vocabulary.id(END)
+        while len(ids) < most and end not in ids[-1:]:
+            listed = self.distribution(prompt, answer, len(ids))
+            weights = [math.exp(p / temperature) for p in listed.values()]
+            ids += chance.choices(list(listed), weights)
+        return ids
+
+    def listed(
+        self, prompt: Sequence[int], answer: Sequence[int], place: int, width: int
+    ) -> dict[int, float]:
+        """The `width` best tokens: beyond the six, pieces that share what is left."""
+        found = self.distribution(prompt, answer, place)
+        left = max(1 - sum(map(math.exp, found.values())), 1e-6) / (2 * max(width, 1))
+        others = (self.vocabulary.id(f"~{n}") for n in range(width - len(found)))
+        return found | dict.fromkeys(others, math.log(left))
+
+
+def grammar(request: dict[str, Any]) -> str:
+    """``call`` where one must be made, ``json`` where a format is asked for; else empty."""
+    if request.get("response_format"):
+        return "json"
+    return "call" if request.get("tool_choice") == "required" else ""
 
 
 def split(ids: Sequence[int], start: int) -> tuple[list[int], list[int]]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import random
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -11,7 +12,7 @@ from typing import Any
 
 from aiohttp import web
 
-from tests.support.paper.model import END, START, PaperModel, Vocabulary, split
+from tests.support.paper.model import END, START, PaperModel, Vocabulary, grammar, split
 from tests.support.paper.stream import Stream, stream_chunks
 
 DONE = b"data: [DONE]\n\n"
@@ -22,10 +23,13 @@ class Faults:
     """What is wrong with this server. `spoil` edits the stream of one answer before it is sent;
     `refuse` gives (status, body) for a request that is refused; `die_after` ends the server's
     answers after so many chat requests; `drafts` is off on a baseline; `template` is put before
-    every prompt. Its counters say `counted` times what it sent, and `others` tokens more per
-    request, as if it served other clients. `bare` leaves all routes out but models and chat,
-    `mute_scorer` ends the connection of every scoring request, `hangs` gives the seconds before an
-    answer begins, `stalls` those before its last chunk.
+    every prompt. `draws` is on where sampled turns follow the distribution, at `heat` times their
+    temperature; else they are answered as greedy ones. Its counters say `counted` times what it
+    sent, and `others` tokens more per request, as if it served other clients. `bare` leaves all
+    routes out but models and chat, `mute_scorer` ends the connection of every scoring request,
+    `hangs` gives the seconds before an answer begins, `stalls` those before its last chunk, `paces`
+    those before every chunk. `after_abort` edits the answer that follows a stream whose client
+    went away.
 
     Flags of vLLM: `metrics` is its --per-request-spec-decode-metrics, `cached` its
     --enable-prompt-tokens-details, `counts` is off under --disable-log-stats, `raw` stands for raw
@@ -52,9 +56,13 @@ class Faults:
     counts: bool = True
     idle: bool = False
     raw: bool = False
+    draws: bool = False
+    heat: float = 1.0
     started: float | None = None
     hangs: Callable[[dict[str, Any]], float] = lambda request: 0.0
     stalls: Callable[[dict[str, Any]], float] = lambda request: 0.0
+    paces: Callable[[dict[str, Any]], float] = lambda request: 0.0
+    after_abort: Callable[[Stream, dict[str, Any]], None] | None = None
 
 
 @dataclass
@@ -68,6 +76,8 @@ class PaperServer:
     salts: list[str] = field(default_factory=list)
     preempts: bool = False
     running: int = 0
+    aborted: int = 0
+    dirty: int = 0
     counters: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
@@ -145,9 +155,10 @@ class PaperServer:
             return web.json_response(refusal[1], status=refusal[0])
         await asyncio.sleep(self.faults.hangs(body))
         prompt = self._prompt(body)
-        answer = self.model.answer(prompt, body.get("tools") or [])
+        answer = self.model.answer(prompt, body.get("tools") or [], grammar(body))
         drafts = 0 if self.faults.idle else self.faults.drafts
-        stream = Stream.of(self.model, prompt, answer, body, drafts, self.faults.accepts)
+        drawn = self._drawn(prompt, answer, body)
+        stream = Stream.of(self.model, prompt, answer, body, drafts, self.faults.accepts, drawn)
         stream.metrics = self.faults.metrics if self.faults.drafts else "none"
         if not self.faults.cached:
             del stream.usage["prompt_tokens_details"]
@@ -155,6 +166,9 @@ class PaperServer:
             stream.warm(body["temperature"], raw=self.faults.raw)
         self._count(stream, number)
         self.faults.spoil(stream, body)
+        if self.dirty and self.faults.after_abort is not None:
+            self.dirty -= 1
+            self.faults.after_abort(stream, body)
         if not body.get("stream"):
             message = {"role": "assistant", "content": "".join(stream.texts)}
             return web.json_response({"choices": [{"index": 0, "message": message}]})
@@ -163,14 +177,19 @@ class PaperServer:
         await response.prepare(request)
         self.running += 1
         chunks = list(stream_chunks(stream, body))
-        for place, chunk in enumerate(chunks, start=1):
-            if place == len(chunks):
-                await asyncio.sleep(self.faults.stalls(body))
-            await response.write(b"data: " + json.dumps(chunk).encode() + b"\n\n")
-        self.running -= 1
-        if stream.done:
-            await response.write(DONE)
-        await response.write_eof()
+        try:
+            for place, chunk in enumerate(chunks, start=1):
+                await asyncio.sleep(self.faults.paces(body))
+                if place == len(chunks):
+                    await asyncio.sleep(self.faults.stalls(body))
+                await response.write(b"data: " + json.dumps(chunk).encode() + b"\n\n")
+            if stream.done:
+                await response.write(DONE)
+            await response.write_eof()
+        except ConnectionError:
+            self.aborted, self.dirty = self.aborted + 1, self.dirty + 1
+        finally:
+            self.running -= 1
         return response
 
     async def complete(self, request: web.Request) -> web.StreamResponse:
@@ -199,6 +218,10 @@ class PaperServer:
         for place, token in enumerate(output):
             distribution = self.model.distribution(prompt, answer, place)
             best = max(distribution, key=lambda t: distribution[t])
+            if body["prompt_logprobs"] > 1:
+                wide = self.model.listed(prompt, answer, place, body["prompt_logprobs"])
+                rows.append({str(t): {"logprob": p} for t, p in wide.items()})
+                continue
             listed = {token: distribution.get(token, -12.0), best: distribution[best]}
             rows.append({str(t): {"logprob": p} for t, p in listed.items()})
         return web.json_response({"choices": [{"prompt_logprobs": rows}]})
@@ -230,10 +253,22 @@ class PaperServer:
         await response.write_eof()
         return response
 
+    def _drawn(
+        self, prompt: list[int], answer: list[int], body: dict[str, Any]
+    ) -> list[int] | None:
+        """The tokens of a sampled turn; None where the answer's own are sent."""
+        temperature = body.get("temperature", 0) * self.faults.heat
+        if not self.faults.draws or not temperature or body.get("cache_salt") == "probe":
+            return None
+        path_and_arm = body.get("cache_salt", "").split("-")[-2:]
+        chance = random.Random(f"{path_and_arm} {prompt}")
+        return self.model.drawn(prompt, answer, temperature, body["max_tokens"], chance)
+
     def _prompt(self, body: dict[str, Any]) -> list[int]:
         before = self.vocabulary.encode(self.faults.template)
         prompt = [*before, *self.model.prompt_ids(body)]
-        self._answers[tuple(prompt)] = self.model.answer(prompt, body.get("tools") or [])
+        tools = body.get("tools") or []
+        self._answers[tuple(prompt)] = self.model.answer(prompt, tools, grammar(body))
         return prompt
 
     _answers: dict[tuple[int, ...], list[int]] = field(default_factory=dict)

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.support.paper.model import END, PaperModel, _hash
 
-OPEN, CLOSE = "<tool_call>\n", "\n</tool_call>"
+OPEN = "<tool_call>\n"
 
 
 @dataclass
@@ -58,11 +58,14 @@ class Stream:
         body: dict[str, Any],
         drafts: int,
         accepts: bool,
+        drawn: Sequence[int] | None = None,
     ) -> "Stream":
-        ids = list(answer)[: body["max_tokens"]]
+        """`drawn` are the tokens of a sampled turn, where they are not those of the answer."""
+        ids = list(answer if drawn is None else drawn)[: body["max_tokens"]]
         texts = [model.vocabulary.pieces[i] for i in ids]
         content, calls = parse("".join(texts).removesuffix(END))
-        finish = "length" if len(ids) < len(answer) else ("tool_calls" if calls else "stop")
+        ended = texts[-1:] == [END]
+        finish = ("tool_calls" if calls else "stop") if ended else "length"
         steps, drafted, accepted = _steps(len(ids), drafts, accepts, prompt)
         usage = {
             "prompt_tokens": len(prompt),
@@ -87,12 +90,15 @@ class Stream:
 
 
 def parse(text: str) -> tuple[str, list[dict[str, Any]]]:
-    """Content and Hermes calls of a whole text."""
+    """Content and Hermes calls of a whole text; a call that is no JSON is text."""
     head, mark, rest = text.partition(OPEN)
-    if not mark or CLOSE not in rest:
+    if not mark:
         return text, []
-    call = json.loads(rest.partition(CLOSE)[0])
-    return head, [{"name": call["name"], "arguments": json.dumps(call["arguments"])}]
+    try:
+        call, _ = json.JSONDecoder().raw_decode(rest)
+        return head, [{"name": call["name"], "arguments": json.dumps(call["arguments"])}]
+    except (ValueError, KeyError, TypeError):
+        return text, []
 
 
 def _steps(
