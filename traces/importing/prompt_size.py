@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from traces.session.message import Message
+from traces.session.message import Message, Text
 from traces.session.session import Session, SourceWarning
 from traces.session.turn import Turn
 
@@ -38,26 +38,20 @@ LONGEST_SYSTEM = 60_000
 """Tokens of a system prompt and tool definitions that were not recorded, at most."""
 
 
-@dataclass(frozen=True, slots=True)
-class Size:
-    """Tokens, at least and at most."""
-
-    least: float = 0.0
-    most: float = 0.0
-
-    def __add__(self, other: "Size") -> "Size":
-        return Size(self.least + other.least, self.most + other.most)
+Size = tuple[float, float]
+"""Tokens, at least and at most."""
 
 
 @dataclass(slots=True)
 class _Sizer:
-    """Estimates each message once. Sizes are kept as (least, most): a session has many."""
+    """Estimates each message once."""
 
     session: Session
-    _messages: dict[str, tuple[float, float]] = field(default_factory=dict)
+    _sizes: dict[str, Size] = field(default_factory=dict)
 
     def turns(self) -> Iterator[tuple[Turn, Size]]:
         """Every turn with the size of its prompt, without tools."""
+        sizes = self._sizes
         whole: dict[str, tuple[int, float, float]] = {}
         for turn in self.session.turns:
             count, least, most = whole.get(turn.base or "", (0, 0.0, 0.0))
@@ -65,20 +59,18 @@ class _Sizer:
             if turn.keep != count:
                 added, count, least, most = self.session.prefix_ids(turn), 0, 0.0, 0.0
             for mid in added:
-                low, high = self._of(mid)
+                low, high = sizes.get(mid) or self._of(mid)
                 least, most = least + low, most + high
-            yield turn, Size(least, most)
+            yield turn, (least, most)
             count += len(added)
             if turn.output is not None:
-                low, high = self._of(turn.output)
+                low, high = sizes.get(turn.output) or self._of(turn.output)
                 count, least, most = count + 1, least + low, most + high
             whole[turn.turn_id] = count, least, most + _hidden(turn)
 
-    def _of(self, mid: str) -> tuple[float, float]:
-        known = self._messages.get(mid)
-        if known is None:
-            known = self._messages[mid] = _message_size(self.session.messages[mid])
-        return known
+    def _of(self, mid: str) -> Size:
+        size = self._sizes[mid] = _message_size(self.session.messages[mid])
+        return size
 
 
 def _hidden(turn: Turn) -> int:
@@ -86,11 +78,10 @@ def _hidden(turn: Turn) -> int:
     return 0 if turn.usage is None or turn.usage.completion is None else turn.usage.completion
 
 
-def _message_size(message: Message) -> tuple[float, float]:
-    seen = 0.0
-    attached = 0.0
+def _message_size(message: Message) -> Size:
+    seen = attached = 0.0
     for part in message.content:
-        if part.type == "text":
+        if isinstance(part, Text):
             seen += _tokens(part.text)
         else:
             attached += PER_ATTACHMENT + (part.size or 0 if part.type == "blob" else 0)
@@ -119,13 +110,12 @@ def checked_sizes(session: Session) -> Session:
     ]
     unseen = _unseen(session, measured)
     warnings: dict[str, SourceWarning] = {}
-    for turn, size, sent in measured:
-        expected = size + unseen[turn.thread]
-        fits = expected.least - SLACK <= sent <= expected.most + SLACK
-        if not fits and turn.fidelity != "lossy":
+    for turn, (least, most), sent in measured:
+        hidden = unseen[turn.thread]
+        low, high = least + hidden[0], most + hidden[1]
+        if not low - SLACK <= sent <= high + SLACK and turn.fidelity != "lossy":
             row = turn.rows[0] if turn.rows else None
-            low, high = round(expected.least), round(expected.most)
-            detail = f"{sent} tokens were sent, {low} to {high} were rebuilt"
+            detail = f"{sent} tokens were sent, {round(low)} to {round(high)} were rebuilt"
             warnings[turn.turn_id] = SourceWarning(code=PROMPT_SIZE_DIFFERS, row=row, detail=detail)
     if not warnings:
         return session
@@ -146,7 +136,7 @@ def _unseen(session: Session, measured: list[tuple[Turn, Size, int]]) -> dict[st
         if session.system.provenance == "recorded" and known is not None:
             found[turn.thread] = known
         else:
-            rest = Size(max(0.0, sent - size.most), min(LONGEST_SYSTEM, sent - size.least))
+            rest = max(0.0, sent - size[1]), min(LONGEST_SYSTEM, sent - size[0])
             left.setdefault(turn.thread, []).append(rest)
     return {thread: _agreed(sizes) for thread, sizes in left.items()} | found
 
@@ -154,17 +144,17 @@ def _unseen(session: Session, measured: list[tuple[Turn, Size, int]]) -> dict[st
 def _agreed(sizes: list[Size]) -> Size:
     """The stretch in which most of the sizes lie; of several, that of the earlier ones."""
     ends: list[tuple[float, float, int]] = []
-    for number, size in enumerate(sizes):
-        if size.least <= size.most:
+    for number, (least, most) in enumerate(sizes):
+        if least <= most:
             weight = 1 + 2.0 ** -min(number + 2, 40)
-            ends += [(size.least, -weight, number), (size.most, weight, number)]
+            ends += [(least, -weight, number), (most, weight, number)]
     best, inside = 0.0, 0.0
-    agreed = Size(0.0, LONGEST_SYSTEM)
+    agreed: Size = (0.0, LONGEST_SYSTEM)
     ends.sort()
     for place, (at, weight, _) in enumerate(ends):
         inside -= weight
         if weight < 0 and inside > best:
-            best, agreed = inside, Size(at, ends[place + 1][0])
+            best, agreed = inside, (at, ends[place + 1][0])
     return agreed
 
 
@@ -174,4 +164,4 @@ def _toolset_size(session: Session, name: str) -> Size | None:
     if toolset.provenance != "recorded":
         return None
     tokens = _tokens(msgspec.json.encode(toolset.tools).decode()) if toolset.tools else 0.0
-    return Size(tokens / FACTOR / 2, tokens * FACTOR)
+    return tokens / FACTOR / 2, tokens * FACTOR

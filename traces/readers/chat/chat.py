@@ -101,16 +101,8 @@ class ChatReader:
                 self.left_out += not add_reasoning(answer, block)
             else:
                 answer.parts += content_parts(block, self.blobs)
-        in_parts = list(answer.calls)
-        for entry in self.objects(message.get("tool_calls")):
-            call = self._call(entry)
-            known = next((part for part in in_parts if same_call(part, call)), None)
-            if known is None:
-                answer.calls.append(call)
-                continue
-            in_parts.remove(known)
-            if known.arguments_json == "{}":
-                answer.calls[answer.calls.index(known)] = call
+        if entries := message.get("tool_calls"):
+            self._add_calls(answer, entries)
         if isinstance(message.get("function_call"), dict) and not answer.calls:
             answer.calls.append(self._call(message["function_call"]))
         if not answer.reasoning:
@@ -119,6 +111,19 @@ class ChatReader:
             answer.state = "visible"
         self._wait_for(answer.calls)
         return answer
+
+    def _add_calls(self, answer: Answer, entries: Any) -> None:
+        """The calls beside the content; one that stands in it too is the same call."""
+        in_parts = list(answer.calls)
+        for entry in self.objects(entries):
+            call = self._call(entry)
+            known = next((part for part in in_parts if same_call(part, call)), None)
+            if known is None:
+                answer.calls.append(call)
+                continue
+            in_parts.remove(known)
+            if known.arguments_json == "{}":
+                answer.calls[answer.calls.index(known)] = call
 
     def objects(self, values: Any) -> list[dict[str, Any]]:
         """The objects of a list, which may be missing; what is none is left out."""
@@ -137,9 +142,11 @@ class ChatReader:
 
     def _wait_for(self, calls: list[Call]) -> None:
         """Calls of neighboring responses wait together: some logs write each on its own."""
-        asked = {call.id: call for call in calls}
-        self._waiting = self._waiting | asked if self._after_answer else asked
-        self._after_answer = True
+        if not self._after_answer:
+            self._waiting = {}
+            self._after_answer = True
+        for call in calls:
+            self._waiting[call.id] = call
 
     def _call(self, block: dict[str, Any]) -> Call:
         if "value" in block and "name" not in block:

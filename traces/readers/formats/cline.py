@@ -81,7 +81,6 @@ class _ClineLog(Log):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._waiting: dict[str, str] = {}
-        self._said: list[tuple[int, Item]] = []
         self._deleted: Range | None = None
         self.deletions: list[tuple[int, Range]] = []
 
@@ -101,9 +100,8 @@ class _ClineLog(Log):
                 found.append(item)
                 if isinstance(item, Result):
                     self._waiting.pop(item.call_id, None)
-        if found and isinstance(found[0], Answer):
+        if (self.deletions or DELETED in row) and found and isinstance(found[0], Answer):
             self._delete(number - 1, row)
-        self._said += [(number - 1, item) for item in found]
         self.transcript += found
         return None if found else "no_message"
 
@@ -115,7 +113,8 @@ class _ClineLog(Log):
             return
         self._deleted = deleted
         first, last = deleted
-        kept = [item for place, item in self._said if not first <= place <= last]
+        said = (item for item in self.transcript if not isinstance(item, Replaced) and item.rows)
+        kept: list[Item] = [item for item in said if not first <= item.rows[0] - 1 <= last]
         asked = {call.id for item in kept if isinstance(item, Answer) for call in item.calls}
         kept = [item for item in kept if not isinstance(item, Result) or item.call_id in asked]
         self.transcript.append(Replaced(kept))

@@ -84,13 +84,12 @@ class _PiLog(Log):
         super().__post_init__()
         self._rows: dict[str, int] = {}
         self._numbers: list[int] = []
-        self._said: list[tuple[int, Item]] = []
 
     def take(self, number: int, row: dict[str, Any]) -> str | None:
         kind = text(row.get("type"))
         self._numbers.append(number)
-        if text(row.get("id")):
-            self._rows[row["id"]] = number
+        if name := text(row.get("id")):
+            self._rows[name] = number
         if kind == "session":
             self.builder.session_id = text_or_none(row.get("id"))
             self.builder.cwd = text_or_none(row.get("cwd"))
@@ -106,7 +105,6 @@ class _PiLog(Log):
         if kind in INJECTED:
             message = {"role": "user", "content": row.get(INJECTED[kind])}
         items = self._message(number, message, text_or_none(row.get("timestamp")))
-        self._said += [(number, item) for item in items]
         self.transcript += items
         return None if items else "no_message"
 
@@ -146,7 +144,8 @@ class _PiLog(Log):
         lost = first is None and bool(named or index is not None)
         if lost:
             self.builder.warn("kept_entry_not_found", number)
-        kept = [item for place, item in self._said if first is not None and place >= first]
+        said = (item for item in self.transcript if not isinstance(item, Replaced))
+        kept = [item for item in said if first is not None and item.rows[0] >= first]
         parts = content_parts(text(row.get("summary")), self.builder.intake.blobs)
         summary = Said("user", parts, "summary", (number,))
         fidelity: Fidelity = "lossy" if lost else "after_compaction"

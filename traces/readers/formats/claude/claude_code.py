@@ -15,7 +15,7 @@ from traces.readers.chat.shapes import items, mapping, text, text_or_none
 from traces.readers.chat.tools import ObservedTools
 from traces.readers.files.sample import Sample
 from traces.readers.formats.claude.log import ClaudeLog
-from traces.readers.formats.claude.rows import ClaudeRow, is_iflow, read_row
+from traces.readers.formats.claude.rows import IFLOW, ClaudeRow, read_row
 from traces.readers.intake import Intake
 from traces.readers.reader import share
 from traces.session.session import Parent, Session
@@ -103,9 +103,11 @@ def _describe(
     """Learn facts about the session a row belongs to."""
     builder = builders.get(row.session)
     if builder is None:
-        tool = "iFlow CLI" if is_iflow(value) else "Claude Code"
+        tool = "iFlow CLI" if (row.session or "").startswith(IFLOW) else "Claude Code"
         builder = SessionBuilder(intake, tool=tool, session_id=row.session)
         builders[row.session] = builder
+    elif builder.started_at and builder.cwd and builder.tool_version and "tools" not in value:
+        return
     agent = text(value.get("agentId"))
     if agent and row.session and builder.parent is None and not builder.started_at:
         builder.session_id = f"{row.session}:agent-{agent}"

@@ -91,13 +91,14 @@ class ClaudeLog:
                 answer.skip_reason = EMPTY
             place = builder.thread(thread)
             path.move(self.tree.parents[first], place)
-            fidelity: Fidelity = "after_compaction" if path.compacted else "rebuilt"
+            compacted = path.compacted
+            fidelity: Fidelity = "after_compaction" if compacted else "rebuilt"
             builder.turn(
                 place,
                 answer,
                 None if answer.is_empty else self.message(name),
                 fidelity="lossy" if row.session in self.cut or path.broken else fidelity,
-                restart="compaction" if path.compacted else "rewind",
+                restart="compaction" if compacted else "rewind",
                 outcomes=[None if result is None else result.outcome for result in given],
             )
             answered = [number for result in given if result for number in result.rows]
@@ -131,8 +132,10 @@ class _Contributor:
         if group is not None and not path.enter_group(group):
             return []
         added = self._messages(position)
+        if position not in self.log.kept:
+            return added
         groups: set[Group] = set()
-        for kept in self.log.kept.get(position, ()):
+        for kept in self.log.kept[position]:
             group = self.log.group_of.get(kept)
             if group is None or group not in groups:
                 added += self._messages(kept)
@@ -145,10 +148,12 @@ class _Contributor:
         row = self.log.rows[position]
         group = self.log.group_of.get(position)
         if group is not None:
-            given = [result for result in self.log.given[group] if result is not None]
-            said = [] if self.log.answers[group].is_empty else [self.log.message(group)]
-            said += [result.message() for result in given]
-            return [self.builder.add(message) for message in said]
+            add = self.builder.add
+            added = [] if self.log.answers[group].is_empty else [add(self.log.message(group))]
+            for result in self.log.given[group]:
+                if result is not None:
+                    added.append(add(result.message()))
+            return added
         if row.items:
             self.builder.intake.ledger.use(row.number)
         return [

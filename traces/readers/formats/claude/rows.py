@@ -37,6 +37,11 @@ INTERRUPTED = "[Request interrupted by user"
 EXIT_CODE = re.compile(r"^\s*(?:Error: )?Exit code (\d+)")
 
 
+IFLOW = "session-"
+"""How ids of sessions of iFlow CLI begin. It writes its sessions, which it never rewinds, in order;
+its links leave rows out."""
+
+
 class ClaudeRow(msgspec.Struct, gc=False):
     """A row, its place in the tree (`linked`: it has a parentUuid key), and its items, if any.
 
@@ -63,12 +68,6 @@ class ClaudeRow(msgspec.Struct, gc=False):
     left_out: int = 0
 
 
-def is_iflow(row: dict[str, Any]) -> bool:
-    """Whether a row is one of iFlow CLI. It writes its sessions, which it never rewinds, in order;
-    its links leave rows out."""
-    return text(row.get("sessionId")).startswith("session-")
-
-
 def read_row(number: int, row: dict[str, Any], chat: ChatReader) -> tuple[ClaudeRow, str | None]:
     """The reduced row, and the reason why it adds nothing to a prompt, if it does not."""
     thread = "main"
@@ -84,7 +83,7 @@ def read_row(number: int, row: dict[str, Any], chat: ChatReader) -> tuple[Claude
         text_or_none(row["sessionId"] if "sessionId" in row else row.get("session_id")),
         thread,
     )
-    if is_iflow(row):
+    if reduced.session is not None and reduced.session.startswith(IFLOW):
         reduced.parent, reduced.linked = None, False
     kind = row.get("type")
     if kind == "assistant":
@@ -155,13 +154,15 @@ def _origin(said: Said, row: dict[str, Any]) -> Origin:
 def settle_answer(answer: Answer, rows: Sequence[ClaudeRow]) -> None:
     """What the rows of a response say of it; a later row knows better, as far as it says so."""
     answer.response_id = text_or_none(rows[-1].message.get("id"))
+    reason = ended = effort = None
     for row in rows:
         message = row.message
         answer.model = text_or_none(message.get("model")) or answer.model
-        reason = text_or_none(message.get("stop_reason"))
-        answer.finish_reason = FINISH.get(reason, reason) if reason else answer.finish_reason
-        answer.times = Times(end=row.at) if row.at else answer.times
-        answer.sampling = Sampling(effort=row.effort) if row.effort else answer.sampling
+        reason = text_or_none(message.get("stop_reason")) or reason
+        ended, effort = row.at or ended, row.effort or effort
+    answer.finish_reason = FINISH.get(reason, reason) if reason else None
+    answer.times = Times(end=ended) if ended else None
+    answer.sampling = Sampling(effort=effort) if effort else None
     counted = (usage for row in reversed(rows) if (usage := mapping(row.message.get("usage"))))
     answer.usage = _usage(next(counted, {}))
 

@@ -33,6 +33,7 @@ class Tree:
                 places[row.uuid].append(position)
         linked = {(row.session, row.thread) for row in self.rows if row.parent}
         last: dict[tuple[str | None, str], int] = {}
+        backward = False
         for position, row in enumerate(self.rows):
             key = row.session, row.thread
             before = last.get(key)
@@ -41,6 +42,7 @@ class Tree:
                 found = [place for place in places.get(row.parent, ()) if place != position]
                 earlier = [place for place in found if place < position]
                 parent = earlier[-1] if earlier else found[0] if found else before
+                backward = backward or (parent is not None and parent > position)
                 if not found:
                     self.broken[position] = None
             elif row.linked and key in linked:
@@ -48,7 +50,8 @@ class Tree:
             self.parents.append(parent)
             if row.uuid or row.items:
                 last[key] = position
-        self._cut_circles()
+        if backward:
+            self._cut_circles()
 
     def _cut_circles(self) -> None:
         """Make the first row of each circle a root."""
