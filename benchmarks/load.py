@@ -21,7 +21,7 @@ import orjson
 from msgspec.json import Decoder
 
 from checks.acceptance.drafting import Drafting
-from checks.run.reading import Reading, read_exchange
+from checks.sessions.reading import Reading, read_exchange
 from draftgate.run.folder import add_journal
 from reports.rows.exchanges import ExchangeRows
 from reports.schema.records import RunTables

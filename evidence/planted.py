@@ -25,10 +25,10 @@ from checks.controls.pair_control import PairControl
 from checks.controls.pairs import donors_of
 from checks.controls.tail import ARGUMENT_TAIL, TEXT_TAIL
 from checks.pair import Pair
-from checks.run.evidence import Answers, sessions_of
 from checks.run.exact import exact_checks
 from checks.run.floor import RunMeasures, measure_session, read_session, run_floor
 from checks.run.session import pairs_of as run_pairs
+from checks.sessions.evidence import Answers, sessions_of
 from draftgate.run.folder import RunFolder, read_evidence
 from draftgate.run.run_file import begun_config, read_facts, read_run
 from draftgate.run.target import run_facts

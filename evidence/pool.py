@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 
 from checks.greedy.turn import GreedyTurn, TurnRegrets, measure_turn
-from checks.run.evidence import Answers
-from checks.run.turns import greedy_turns
+from checks.sessions.evidence import Answers
+from checks.sessions.turns import greedy_turns
 from checks.tokens.regret import Regrets
 from draftgate.run.folder import RunFolder, read_evidence
 from replay.scoring.score_file import read_scores

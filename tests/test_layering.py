@@ -61,9 +61,11 @@ ROOMS = {
     " checks.acceptance checks.splits checks.tokens checks.calls",
     "checks.vllm": "checks.stats checks.splits checks.cases checks.acceptance checks.formats"
     " checks.calls",
-    "checks.run": "checks.stats checks.formats checks.servers checks.tokens checks.sampled"
-    " checks.acceptance checks.calls checks.greedy checks.slices checks.exact checks.splits"
-    " checks.cases checks.controls checks.vllm",
+    "checks.sessions": "checks.stats checks.servers checks.tokens checks.sampled"
+    " checks.acceptance checks.greedy checks.controls checks.vllm",
+    "checks.run": "checks.sessions checks.stats checks.formats checks.servers checks.tokens"
+    " checks.sampled checks.acceptance checks.calls checks.greedy checks.slices checks.exact"
+    " checks.splits checks.cases checks.controls checks.vllm",
     "reports": "",
     "reports.schema": "",
     "reports.store": "reports.schema",

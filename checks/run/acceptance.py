@@ -20,7 +20,7 @@ from checks.acceptance.template_shift import Shift, compare_templates
 from checks.bounds import Bound
 from checks.findings import UNALIGNED, Finding, NotJudged, in_report_order
 from checks.policy import Policy
-from checks.run.reading import Reading
+from checks.sessions.reading import Reading
 from traces.journal.arm import Arm
 from traces.journal.exchange import TurnId
 

@@ -17,10 +17,10 @@ from typing import Literal
 from checks.bounds import Bound
 from checks.excerpt import printable
 from checks.findings import Finding
-from checks.run.evidence import RunFacts
 from checks.run.exact import of_arm
 from checks.servers.server_counters import AnswerSums, judge_counters, other_traffic, sums
 from checks.servers.speed import saturation
+from checks.sessions.evidence import RunFacts
 from traces.journal.arm import MAIN, PLAIN, SAMPLED, Arm, further_arm_of
 from traces.journal.exchange import (
     PATHS,

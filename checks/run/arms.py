@@ -17,14 +17,14 @@ from checks.findings import PREFIX_CACHE_LOST, SAMPLED_SHIFT, Finding
 from checks.greedy.bounds import ARGMAX, COVERAGE, HARD, RATE
 from checks.greedy.judge import GreedyJudgement, conclude
 from checks.run.answered import Load, load_notes
-from checks.run.evidence import RunFacts
 from checks.run.exact import PairJudgements, of_arm, with_policy
 from checks.run.floor import RunFloor
 from checks.run.session import ArmSums
-from checks.run.setup import ONLY_FIRST
 from checks.servers.server_counters import preempted
 from checks.servers.speed import compare_speed
 from checks.servers.speed_curve import CurvePoint, half_empty, mean_in_flight
+from checks.sessions.evidence import RunFacts
+from checks.sessions.setup import ONLY_FIRST
 from traces.journal.arm import Arm
 from traces.journal.exchange import ArmKey
 

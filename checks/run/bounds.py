@@ -19,11 +19,11 @@ from checks.judged_share import Unjudged, judged_share_bound
 from checks.policy import Policy
 from checks.run.answered import answered_bound
 from checks.run.arms import greedy_of
-from checks.run.evidence import RunFacts
 from checks.run.floor import RunFloor
 from checks.run.session import SessionSums
 from checks.sampled.judge import SampledJudgement, judge_scored
 from checks.sampled.turn import ScoredTurn
+from checks.sessions.evidence import RunFacts
 from traces.journal.arm import MAIN
 from traces.journal.exchange import TurnId
 from traces.session.turn import Fidelity

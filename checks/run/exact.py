@@ -14,9 +14,9 @@ from checks.greedy.judge import TurnResult
 from checks.greedy.turn import GreedyTurn
 from checks.pair import Pair
 from checks.policy import Policy
-from checks.run.evidence import RunFacts
 from checks.run.floor import RunFloor
-from checks.run.pairs import LivePair
+from checks.sessions.evidence import RunFacts
+from checks.sessions.pairs import LivePair
 from traces.journal.arm import MAIN
 
 

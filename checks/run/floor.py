@@ -24,10 +24,10 @@ from checks.controls.rechunk import pieces_of
 from checks.greedy.judge import GreedyFloor, floor_of
 from checks.greedy.noise import explained_regret
 from checks.greedy.turn import GreedyTurn, TurnRegrets, measure_turn
-from checks.run.evidence import RunFacts, ServerFacts, SessionEvidence
-from checks.run.pairs import RunWide
-from checks.run.reading import Reading, readings_of
-from checks.run.turns import greedy_turns
+from checks.sessions.evidence import RunFacts, ServerFacts, SessionEvidence
+from checks.sessions.pairs import RunWide
+from checks.sessions.reading import Reading, readings_of
+from checks.sessions.turns import greedy_turns
 from checks.stats.sessions import hash_place
 from checks.vllm.cutter import Cutter, Uncut, draw, uncut_of
 from checks.vllm.splits import cutter_here

@@ -9,21 +9,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from checks.acceptance.no_drafts import DraftCounts, Drafts, counted, judge_drafts
 from checks.acceptance.profile import Cell, profile
 from checks.acceptance.profile_sums import ProfileSums
-from checks.bounds import Bound, ControlResult
-from checks.calls.behavior import BehaviorJudgement, judge_behavior
-from checks.calls.call_agreement import AgreementJudgement, judge_agreement
+from checks.bounds import Bound
 from checks.causes import ArmTurn, with_causes
-from checks.controls.acceptance import judge_acceptance_control
-from checks.controls.argument import judge_argument_control
-from checks.controls.pair_control import Planted
-from checks.controls.pairs import plant_pair_controls
-from checks.controls.rechunk import judge_rechunk_control
-from checks.controls.swap import judge_swap
-from checks.controls.temperature import judge_temperature_control
-from checks.controls.unchanged import Copies, judge_unchanged
 from checks.findings import Finding, in_report_order
 from checks.greedy.bounds import RATE
 from checks.greedy.judge import GreedyJudgement
@@ -31,17 +20,12 @@ from checks.policy import Policy
 from checks.power import token_statement
 from checks.run.acceptance import (
     Acceptance,
-    Accepted,
-    PerturbedArm,
     drafter_notes,
-    judge_acceptance,
-    judge_perturbed,
 )
 from checks.run.answered import Load, counter_findings, irregular_notes, stray_notes
-from checks.run.arms import ArmJudgement, arm_notes, greedy_of, judge_further, speed_curve
-from checks.run.bounds import faithful_bounds, sampled_of, turn_bounds, unfaithful_notes
-from checks.run.evidence import RunFacts, SessionEvidence
-from checks.run.exact import PairJudgements, exact_checks, with_policy
+from checks.run.arms import arm_notes, speed_curve
+from checks.run.bounds import faithful_bounds, turn_bounds, unfaithful_notes
+from checks.run.exact import with_policy
 from checks.run.floor import (
     ReadSession,
     RunFloor,
@@ -50,41 +34,19 @@ from checks.run.floor import (
     read_session,
     run_floor,
 )
+from checks.run.parts import Parts, judge_controls, judge_parts
 from checks.run.session import ArmSums, RunSums, SessionSums, judge_session
-from checks.run.setup import SetUp, judge_setup
 from checks.run.slices import Slices, judge_run_slices
-from checks.sampled.judge import SampledJudgement
 from checks.sampled.path import added_statement, sampler_statement
 from checks.scope import Scope
 from checks.servers.speed import SpeedEstimate, compare_speed, compare_speed_by_context
 from checks.servers.speed_curve import CurvePoint
+from checks.sessions.evidence import RunFacts, SessionEvidence
 from checks.slices.judge import slice_findings
 from checks.slices.regret import RegretSlice, judge_regret_slices
 from checks.verdict import Verdict, decide
-from checks.vllm.split_run import SplitRun
-from checks.vllm.splits import conclude_splits
 from traces.journal.arm import MAIN, SAMPLED, Arm
 from traces.journal.exchange import PATHS, ArmKey
-
-LONGEST_DRAFT = 3
-"""k of the re-chunking control: what its parser gets wrong shows from one drafted token on."""
-
-
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """The judgements of single matters, before they are put together."""
-
-    setup: SetUp
-    greedy: GreedyJudgement
-    pairs: PairJudgements
-    sampled: SampledJudgement
-    acceptance: Acceptance
-    drafts: Drafts
-    behavior: BehaviorJudgement
-    agreement: AgreementJudgement
-    splits: SplitRun
-    further: tuple[ArmJudgement, ...]
-    perturbed: tuple[PerturbedArm, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +95,7 @@ def judge_run(sums: RunSums, floor: RunFloor, facts: RunFacts) -> RunJudgement:
     sessions, policy = sums.ordered, facts.policy
     arms = {arm: [one.arms[arm.name] for one in sessions] for arm in facts.judged_arms}
     loads = _loads(sessions)
-    parts = _judge_parts(sessions, arms, floor, facts)
+    parts = judge_parts(sessions, arms, floor, facts)
     counters = counter_findings(loads, _most(arms, sessions, facts), facts)
     counters += [finding for one in sessions for finding in one.added.whole]
     known = _findings(parts, counters, policy)
@@ -154,7 +116,7 @@ def judge_run(sums: RunSums, floor: RunFloor, facts: RunFacts) -> RunJudgement:
     verdict = decide(
         bounds=_bounds(parts, sessions, policy),
         findings=findings,
-        controls=_controls(sessions, parts, floor, facts),
+        controls=judge_controls(sessions, parts, floor, facts),
         power=[
             _power(parts.greedy, parts.acceptance),
             *parts.splits.statements,
@@ -197,47 +159,6 @@ def _notes(parts: Parts, sessions: Sequence[SessionSums], facts: RunFacts) -> It
     yield from unfaithful_notes(sessions, facts)
 
 
-def _judge_parts(
-    sessions: Sequence[SessionSums],
-    arms: Mapping[Arm, Sequence[ArmSums]],
-    floor: RunFloor,
-    facts: RunFacts,
-) -> Parts:
-    """Each matter by itself."""
-    policy, seed, main = facts.policy, facts.seed, arms[facts.main]
-    accepted = sum((one.accepted for one in sessions), Accepted(ProfileSums(floor.k)))
-    beside = sum((one.plain + one.added.exact for one in sessions), PairJudgements())
-    return Parts(
-        setup=_setup(sessions, main, facts),
-        greedy=greedy_of(main, facts.main, floor, facts),
-        pairs=sum((one.exact for one in main), PairJudgements()) + beside,
-        sampled=sampled_of(sessions, policy, seed),
-        acceptance=judge_acceptance(
-            accepted, facts.reference, facts.reference_rows, policy, seed, facts.tags
-        ),
-        drafts=_drafts(accepted, facts),
-        behavior=judge_behavior([o for one in sessions for o in one.outcomes], policy, seed),
-        agreement=judge_agreement([turn for one in main for turn in one.changes], policy, seed),
-        splits=_splits(sessions, floor, facts),
-        further=tuple(
-            judge_further(arm, found, floor, facts)
-            for arm, found in arms.items()
-            if not arm.is_main
-        ),
-        perturbed=tuple(_perturbed(sessions, floor, facts)),
-    )
-
-
-def _drafts(accepted: Accepted, facts: RunFacts) -> Drafts:
-    """Equal paths (A/A) need no drafter."""
-    if facts.kind == "aa":
-        return Drafts()
-    answers = DraftCounts(accepted.drafts, accepted.tokens)
-    return judge_drafts(
-        answers, accepted.silent, counted(facts.samples.get(("candidate", MAIN), ()))
-    )
-
-
 def _equal(arms: Mapping[Arm, Sequence[ArmSums]]) -> set[ArmTurn]:
     """The greedy turns whose tokens are the baseline's."""
     return {
@@ -269,38 +190,12 @@ def _loads(sessions: Sequence[SessionSums]) -> dict[ArmKey, Load]:
     return found
 
 
-def _setup(sessions: Sequence[SessionSums], main: Sequence[ArmSums], facts: RunFacts) -> SetUp:
-    prints: dict[str, set[str]] = {}
-    for one in sessions:
-        for path, found in one.prints.items():
-            prints.setdefault(path, set()).update(found)
-    return judge_setup(
-        facts,
-        prints,
-        [finding for one in main for finding in one.prompts],
-        {run for one in sessions for run in one.runs},
-    )
-
-
 def _most(
     arms: Mapping[Arm, Sequence[ArmSums]], sessions: Sequence[SessionSums], facts: RunFacts
 ) -> int:
     """Most sessions that were replayed side by side in any arm."""
     ran = [a for a in facts.arms if any(one.changed.get(a.name) for one in sessions)]
     return max(arm.concurrency for arm in (*arms, *ran))
-
-
-def _splits(sessions: Sequence[SessionSums], floor: RunFloor, facts: RunFacts) -> SplitRun:
-    fates: Counter[str] = sum((Counter(one.uncut) for one in sessions), Counter())
-    return conclude_splits(
-        [output for one in sessions for output in one.cuts],
-        fates,
-        floor.drawn,
-        sum(one.arms[MAIN].turns for one in sessions),
-        facts.served["candidate"],
-        floor.cutter,
-        [output for one in sessions for output in one.delivered],
-    )
 
 
 def _findings(parts: Parts, counters: Sequence[Finding], policy: Policy) -> list[Finding]:
@@ -335,16 +230,6 @@ def _of_slices(slices: Slices, parts: Parts, policy: Policy) -> list[Finding]:
     return [with_policy(finding, policy) for finding in found]
 
 
-def _perturbed(
-    sessions: Sequence[SessionSums], floor: RunFloor, facts: RunFacts
-) -> Iterable[PerturbedArm]:
-    """The arms with other prompts that the candidate answered."""
-    for arm in facts.arms:
-        if any(one.changed.get(arm.name) for one in sessions):
-            shifts = [one.shifts[arm.name] for one in sessions]
-            yield judge_perturbed(arm, shifts, floor.k, facts.seed)
-
-
 def _bounds(parts: Parts, sessions: Sequence[SessionSums], policy: Policy) -> tuple[Bound, ...]:
     return (
         *turn_bounds(
@@ -358,53 +243,6 @@ def _bounds(parts: Parts, sessions: Sequence[SessionSums], policy: Policy) -> tu
         *parts.drafts.bounds,
         *(bound for arm in parts.further for bound in arm.bounds),
     )
-
-
-def _controls(
-    sessions: Sequence[SessionSums], parts: Parts, floor: RunFloor, facts: RunFacts
-) -> tuple[ControlResult, ...]:
-    """Planted faults that must be caught, and the unchanged copy in which nothing may fire."""
-    policy, seed, of_main = facts.policy, facts.seed, floor.arms[MAIN]
-    results = [result for one in sessions for result in one.arms[MAIN].results]
-    copies = sum((one.copies for one in sessions), Copies())
-    return (
-        *(
-            judge_swap(
-                plan,
-                [result for one in sessions for result in one.swapped.get(plan.kind, ())],
-                results,
-                of_main,
-                policy,
-                seed,
-            )
-            for plan in facts.swaps
-        ),
-        *(planted.result for planted in _planted(sessions, facts)),
-        judge_rechunk_control(floor.pieces, LONGEST_DRAFT, seed),
-        judge_acceptance_control(parts.acceptance.rows, facts.reference_rows, policy),
-        judge_argument_control(
-            [call for one in sessions for call in one.planted_calls],
-            [turn for one in sessions for turn in one.arms[MAIN].changes],
-            policy,
-            seed,
-        ),
-        judge_unchanged(copies, parts.greedy, results, of_main, policy, seed),
-        judge_temperature_control(
-            [r for one in sessions for r in (*one.redrawn, *one.added.redrawn)],
-            policy,
-            seed,
-            required=any(one.redrawn for one in sessions),
-        ),
-        *parts.splits.controls,
-    )
-
-
-def _planted(sessions: Sequence[SessionSums], facts: RunFacts) -> Iterable[Planted]:
-    """Every fault that is planted in a single turn, where the run's hash order has it first."""
-    whole = plant_pair_controls((), (), exact_checks, facts.seed)
-    for one in sessions:
-        whole = tuple(known + more for known, more in zip(whole, one.planted, strict=True))
-    return whole
 
 
 def _power(greedy: GreedyJudgement, acceptance: Acceptance) -> str:

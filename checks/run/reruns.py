@@ -17,8 +17,8 @@ from dataclasses import replace
 from checks.exact.stream import longest_gap, stall_bound
 from checks.findings import CHUNK_STALL, ERROR, GREEDY_DIVERGENCE, WARNING, Finding
 from checks.greedy.judge import TurnResult
-from checks.run.evidence import RunFacts
 from checks.run.exact import PairJudgements
+from checks.sessions.evidence import RunFacts
 from checks.tokens.recurrence import Recurrence, recurrence
 from traces.journal.arm import PLAIN, Arm
 from traces.journal.exchange import Evidence, Exchange, TurnId

@@ -27,19 +27,19 @@ from checks.greedy.turn import GreedyTurn
 from checks.request import is_greedy
 from checks.run.acceptance import Accepted, accepted_of, shared_sums, sums_of
 from checks.run.answered import AnsweredTurn, Load, answered_turns, load_of
-from checks.run.evidence import RunFacts
 from checks.run.exact import PairJudgements, judge_pairs, of_arm, plant_session
 from checks.run.floor import ReadSession, RunFloor
-from checks.run.pairs import LivePair, main_pairs, plain_pairs
-from checks.run.reading import at_boundaries
 from checks.run.reruns import labelled, stall_bound_of, stalled_turns, stalls_labelled
-from checks.run.setup import ONLY_FIRST, prompt_differences
 from checks.run.slices import scope_of, slices_of
-from checks.run.turns import sampled_turns
 from checks.sampled.sampling import sampling_of
 from checks.sampled.turn import ScoredTurn, score_turn
 from checks.scope import ADDED, Scope
 from checks.servers.speed import SpeedPair, chunk_counts, speed_pair
+from checks.sessions.evidence import RunFacts
+from checks.sessions.pairs import LivePair, main_pairs, plain_pairs
+from checks.sessions.reading import at_boundaries
+from checks.sessions.setup import ONLY_FIRST, prompt_differences
+from checks.sessions.turns import sampled_turns
 from checks.slices.regret import Part, Sums, added, regret_sums
 from checks.slices.slices import Slice
 from checks.vllm.cutter import fate_of

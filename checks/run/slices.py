@@ -13,10 +13,10 @@ from checks.greedy.judge import GreedyJudgement
 from checks.greedy.turn import TurnRegrets
 from checks.pair import Pair
 from checks.request import is_greedy, under_grammar
-from checks.run.evidence import RunFacts
-from checks.run.pairs import LivePair
-from checks.run.reading import Reading
 from checks.scope import GREEDY, RECORDED, Scope, Seen, TurnScope
+from checks.sessions.evidence import RunFacts
+from checks.sessions.pairs import LivePair
+from checks.sessions.reading import Reading
 from checks.slices.acceptance import BySession, SliceAcceptance, compare_slices
 from checks.slices.judge import SliceJudgement, judge_slices
 from checks.slices.slices import Slice, TurnId, turns_by_slice

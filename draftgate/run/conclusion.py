@@ -15,10 +15,10 @@ from pathlib import Path
 
 from checks.cases.writing import case_json, case_of_pair
 from checks.findings import ERROR, SPLIT_VARIANT, Finding
-from checks.run.evidence import RunFacts, SessionEvidence
 from checks.run.judge import JudgedRun, RunJudgement, judge_all
-from checks.run.pairs import LivePair
 from checks.run.session import pairs_of
+from checks.sessions.evidence import RunFacts, SessionEvidence
+from checks.sessions.pairs import LivePair
 from checks.vllm.split_run import SplitCases
 from draftgate.config.config import Config
 from draftgate.progress import Reporter

@@ -15,10 +15,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from checks.findings import CHUNK_STALL, ERROR
-from checks.run.evidence import Answers, RunFacts, sessions_of, with_evidence
 from checks.run.floor import gap_p99
 from checks.run.reruns import MOST_TURNS, stall_bound_of, stalled_turns
 from checks.servers.drafting_state import idle_notes
+from checks.sessions.evidence import Answers, RunFacts, sessions_of, with_evidence
 from draftgate.config.config import Config
 from draftgate.config.overrides import Overrides
 from draftgate.preflight.servers import ask_paths

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from checks.findings import ERROR
 from checks.run.answered import lone_arm_notes
-from checks.run.evidence import Answers, RunFacts, sessions_of, with_evidence
 from checks.run.judge import judge_all
-from checks.run.turns import LISTED
+from checks.sessions.evidence import Answers, RunFacts, sessions_of, with_evidence
+from checks.sessions.turns import LISTED
 from draftgate.config.config import Config
 from draftgate.config.file import read_config
 from draftgate.run.arms import further_arms

@@ -10,7 +10,7 @@ verify      the baseline's model with every draft rejected, right or not; it run
 from collections.abc import Mapping
 from dataclasses import replace
 
-from checks.run.evidence import RunFacts
+from checks.sessions.evidence import RunFacts
 from draftgate.config.config import Config
 from draftgate.run.collection import Collector
 from draftgate.run.folder import read_evidence

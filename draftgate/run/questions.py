@@ -16,9 +16,9 @@ from dataclasses import dataclass, field, replace
 from checks.controls.swap import SwapPlan, plan_hard_swap, plan_soft_swaps
 from checks.greedy.judge import GreedyJudgement, Suspect, judge_greedy
 from checks.greedy.turn import GreedyTurn
-from checks.run.evidence import Answers, RunFacts
 from checks.run.reruns import suspicious_turns
-from checks.run.turns import LISTED, greedy_turns, sampled_requests, scoring_requests
+from checks.sessions.evidence import Answers, RunFacts
+from checks.sessions.turns import LISTED, greedy_turns, sampled_requests, scoring_requests
 from draftgate.config.config import Config
 from draftgate.progress import Reporter
 from draftgate.run.folder import RunFolder

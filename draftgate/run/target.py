@@ -10,7 +10,7 @@ from typing import Any
 from checks.acceptance.drafting import Drafting
 from checks.greedy.noise import heavy_tails
 from checks.request import processes_logits
-from checks.run.evidence import RunFacts, ServerFacts
+from checks.sessions.evidence import RunFacts, ServerFacts
 from draftgate.config.config import Config
 from draftgate.run.arms import further_arms
 from draftgate.run.paths import server_spec

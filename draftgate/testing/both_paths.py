@@ -30,7 +30,7 @@ class BothPaths:
         size of the KV cache.
         """
         from checks.pair import HARD_BOUND, pair_of_responses
-        from checks.run.pairs import NO_ANSWER
+        from checks.sessions.pairs import NO_ANSWER
 
         baseline, candidate = (
             replace(answer.response, status=answer.status or NO_ANSWER)

@@ -5,9 +5,9 @@ from dataclasses import asdict
 from typing import Any
 
 from checks.acceptance.template_shift import Shift
-from checks.run.evidence import RunFacts
 from checks.run.session import RunSums, SessionSums
 from checks.servers.speed_curve import CurvePoint
+from checks.sessions.evidence import RunFacts
 from traces.journal.arm import SAMPLED, Arm
 from traces.journal.exchange import ArmKey
 from traces.journal.server_sample import ServerSample

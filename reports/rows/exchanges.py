@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from checks.acceptance.steps import Steps, Unaligned
-from checks.run.reading import Reading
 from checks.servers.timing import Timing, timing_of
+from checks.sessions.reading import Reading
 from checks.tokens.argmax import TOLERANCE, below_best
 from checks.tokens.regret import SHAPES, Regrets
 from reports.rows.columns import Columns, Values

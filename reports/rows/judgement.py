@@ -12,7 +12,7 @@ from checks.calls.outcomes import tool_pair
 from checks.findings import GREEDY_DIVERGENCE, Finding
 from checks.greedy.turn import GreedyTurn
 from checks.greedy.turn_judgement import TurnJudgement
-from checks.run.reading import Reading
+from checks.sessions.reading import Reading
 from checks.tokens.fork import Fork, first_divergence
 from reports.rows.redacted import Redact
 from traces.boundaries.label import LABELS

@@ -5,8 +5,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from checks.run.evidence import SessionEvidence
 from checks.servers.paths import PathComparison
+from checks.sessions.evidence import SessionEvidence
 from traces.bands import band_of
 from traces.journal.exchange import Exchange
 from traces.journal.path_facts import PathFacts

@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Any
 
 from checks.greedy.judge import GreedyJudgement
-from checks.run.evidence import RunFacts
 from checks.run.judge import JudgedRun, RunJudgement
-from checks.run.reading import read_exchange
+from checks.sessions.evidence import RunFacts
+from checks.sessions.reading import read_exchange
 from reports.rows.acceptance import acceptance_rows, position_rows
 from reports.rows.arms import arm_rows, sample_rows, shift_rows
 from reports.rows.calls import call_rows

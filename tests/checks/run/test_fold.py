@@ -25,11 +25,11 @@ from checks.greedy.bounds import HARD
 from checks.greedy.judge import judge_greedy
 from checks.policy import Policy
 from checks.run.bounds import FAITHFUL
-from checks.run.evidence import Answers, RunFacts, ServerFacts, sessions_of
 from checks.run.floor import RunMeasures, measure_session, read_session, run_floor
 from checks.run.judge import RunJudgement, judge_all, judge_run
 from checks.run.session import RunSums, judge_session
-from checks.run.turns import greedy_turns, scoring_requests
+from checks.sessions.evidence import Answers, RunFacts, ServerFacts, sessions_of
+from checks.sessions.turns import greedy_turns, scoring_requests
 from tests.support.synthetic_model import SyntheticModel, gaussian
 from traces.journal.arm import MAIN, PLAIN, Arm
 from traces.journal.exchange import ArmKey, Evidence, Exchange, TurnId

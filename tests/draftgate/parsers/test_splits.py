@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from checks.run.pairs import LivePair
+from checks.sessions.pairs import LivePair
 from checks.splits.markup import FORMATS, CallToWrite
 from checks.vllm import cutter
 from checks.vllm.split_run import SplitRun

@@ -3,9 +3,9 @@
 from checks.acceptance.drafting import Drafting
 from checks.acceptance.ngram_steps import recompute
 from checks.acceptance.steps import StepFacts, Unaligned
-from checks.run.evidence import Answers
-from checks.run.reading import Reading
-from checks.run.turns import sampled_turns
+from checks.sessions.evidence import Answers
+from checks.sessions.reading import Reading
+from checks.sessions.turns import sampled_turns
 from evidence.pool import EMPTY
 from traces.journal.exchange import Evidence, Exchange
 from traces.wire.capture import CaptureKey

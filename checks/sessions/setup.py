@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 
 from checks.acceptance.drafter_config import judge_drafter_config
 from checks.findings import Finding, NotJudged
-from checks.run.evidence import RunFacts
 from checks.servers.paths import (
     PathComparison,
     compare_fingerprints,
@@ -14,6 +13,7 @@ from checks.servers.paths import (
     compare_repeats,
 )
 from checks.servers.same_request import compare_requests
+from checks.sessions.evidence import RunFacts
 from traces.journal.arm import Arm
 from traces.journal.exchange import Evidence
 

@@ -9,7 +9,7 @@ from checks.acceptance.positions import DraftPositions, join
 from checks.acceptance.steps import Steps, Unaligned
 from checks.findings import Finding
 from checks.request import is_greedy
-from checks.run.evidence import RunFacts
+from checks.sessions.evidence import RunFacts
 from checks.vllm.ngram import ngram_proposer
 from traces.boundaries import (
     TokenLabels,

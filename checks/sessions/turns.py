@@ -15,11 +15,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from checks.acceptance.steps import Steps
 from checks.greedy.turn import GreedyTurn
 from checks.request import is_greedy, processes_logits
-from checks.run.evidence import Answers
-from checks.run.reading import Reading
 from checks.sampled.distribution import TopLists
 from checks.sampled.sampling import obstacles
 from checks.sampled.turn import SampledTurn, listed_tokens
+from checks.sessions.evidence import Answers
+from checks.sessions.reading import Reading
 from checks.stats.sessions import hash_order
 from checks.tokens.fork import first_divergence
 from checks.tokens.regret import Scored, scored_of

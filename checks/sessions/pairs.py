@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 
 from checks.acceptance.steps import Steps
 from checks.pair import Message, Pair, message_of_response, pair_of_responses
-from checks.run.evidence import ServerFacts, SessionEvidence
-from checks.run.reading import Reading
+from checks.sessions.evidence import ServerFacts, SessionEvidence
+from checks.sessions.reading import Reading
 from checks.tokens.text_fork import near_tie_in_text
 from traces.journal.arm import MAIN, PLAIN, REPEAT
 from traces.journal.exchange import Evidence, Exchange, TurnId

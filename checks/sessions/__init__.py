@@ -1,0 +1,1 @@
+"""What is known of one session on all arms: read and paired once. May import lower rooms."""
