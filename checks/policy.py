@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
+from checks.alpha import level as share_of
 from checks.config_table import ConfigTable
 from checks.findings import CODES, ERROR, INVALIDATING
 
@@ -37,9 +38,10 @@ class Policy(ConfigTable):
     )
     noise_tails: Literal["auto", "light", "heavy"] = Field(
         "auto",
-        description="`heavy` for MoE, FP8 and NVFP4 targets, where a flipped expert moves logits "
-        "by nats: then no single token condemns, the rate comparison decides; `auto` reads the "
-        "target's config.json where it is at hand, and else is `light`",
+        description="`light` for dense targets: one token far beyond the baseline's noise fails a "
+        "run; `heavy` for MoE, FP8 and NVFP4 targets, where a flipped expert moves logits by nats: "
+        "rates alone decide; `auto` reads the target's config.json where it is at hand; where it "
+        "is not, such a token leaves the run inconclusive",
     )
     min_sessions: int = Field(
         20, ge=2, description="fewest sessions for a pass; intervals resample whole sessions"
@@ -57,7 +59,7 @@ class Policy(ConfigTable):
         0.02, description="largest mean excess surprisal of sampled tokens (nat/token) that passes"
     )
     slice_p: Share = Field(
-        0.001,
+        share_of("slices"),
         description="level of the tests per slice (template, tag, tool, context band), "
         "Holm-adjusted over all slices of a run; a slice condemns beyond it alone",
     )

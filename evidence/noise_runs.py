@@ -2,7 +2,7 @@
 
 At every position the two best tokens are `gap` nat apart in exact arithmetic. An arm emits the
 first where ``gap + e > 0``; the scorer finds ``gap + e'``. All e are independent: Gaussian
-rounding, and at some positions a Pareto-tailed jump, as when an expert flips. The candidate's
+or Laplace rounding, and at some positions a jump, as when an expert flips. The candidate's
 noise may be larger than the baseline's (verify shape).
 """
 
@@ -21,28 +21,38 @@ from traces.wire.response import Response, Token, TopLogprob
 NEEDS_STREAMS = 0.9
 """Turns without a larger regret (nat) cannot be condemned; their streams are left out for speed."""
 
+NO_STREAM = response_of((), ())
+
 Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class NoiseModel:
-    """`sd`: Gaussian noise of a logit gap (nat). `jumps`: share of positions with a Pareto jump of
-    scale `scale` and tail index `tail`. `verify`: factor on the candidate's noise. `spread`:
-    standard deviation of the log noise scale between sessions.
+    """`sd`: noise of a logit gap (nat), Gaussian or `laplace`. `jumps`: share of positions
+    with a jump of scale `scale`, Pareto of tail index `tail` or, where that is `None`, Gaussian as
+    an expert flips. `verify`: factor on the candidate's noise. `spread`: standard deviation of the
+    log noise scale between sessions.
     """
 
     sd: float = 0.05
     jumps: float = 0.0
     scale: float = 0.1
-    tail: float = 3.0
+    tail: float | None = 3.0
     verify: float = 1.0
     spread: float = 0.3
+    laplace: bool = False
 
     def draw(self, rng: np.random.Generator, shape: tuple[int, ...], factor: float) -> Floats:
         """Noise of one arm."""
-        noise = rng.normal(0.0, self.sd, shape)
+        if self.laplace:
+            noise = rng.laplace(0.0, self.sd / 2**0.5, shape)
+        else:
+            noise = rng.normal(0.0, self.sd, shape)
         hit = rng.random(shape) < self.jumps
-        jump = self.scale * rng.pareto(self.tail, shape) * rng.choice([-1.0, 1.0], shape)
+        if self.tail is None:
+            jump = rng.normal(0.0, self.scale, shape)
+        else:
+            jump = self.scale * rng.pareto(self.tail, shape) * rng.choice([-1.0, 1.0], shape)
         return np.asarray(factor * (noise + hit * jump))
 
 
@@ -104,14 +114,16 @@ def _turn(
     largest = max(float(part.values.max(initial=0.0)) for part in parts)
     kept = largest > streams
     candidate_stream, baseline_stream, again_stream = (
-        _stream(gaps if kept else gaps[:0]) for gaps in (candidate, baseline, repeat)
+        _stream(gaps) if kept else NO_STREAM for gaps in (candidate, baseline, repeat)
     )
     asked = {i: _token(float(value)) for i, value in enumerate(own)} if kept else {}
     return (
         GreedyTurn(
             session, turn, candidate_stream, baseline_stream, again_stream, own_tokens=asked
         ),
-        TurnRegrets(session, turn, tuple(parts), noise, fork if kept else None, again),
+        TurnRegrets(
+            session, turn, tuple(parts), noise, fork, again, noise_forked=again is not None
+        ),
     )
 
 

@@ -110,6 +110,7 @@ def _part(part: Regrets) -> list[Any]:
 
 
 def _turn(row: dict[str, Any]) -> TurnRegrets:
+    repeated = any(shape == "decode" and start == 0 for shape, start, *_ in row["noise"])
     return TurnRegrets(
         session=row["s"],
         turn=row["t"],
@@ -118,6 +119,7 @@ def _turn(row: dict[str, Any]) -> TurnRegrets:
         divergence=row["fork"],
         repeat_divergence=row["again"],
         unscored=row["unscored"],
+        noise_forked=row["again"] is not None if repeated else None,
     )
 
 

@@ -13,10 +13,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from checks.greedy.bounds import HARD, RATE
+from checks.greedy.bounds import LADDER, RATE
 from checks.greedy.judge import judge_measured
+from checks.greedy.levels import MAIN_LEVELS
 from checks.greedy.noise import SOFT_FLOOR
-from checks.greedy.rate import EXCEEDANCE_SESSIONS, NOISE_RATIO, mover_limits
+from checks.greedy.rate import EXCEEDANCE_SESSIONS, tolerated_p
 from checks.greedy.rate_table import RateTable
 from checks.policy import Policy
 from evidence.markdown import table
@@ -26,7 +27,7 @@ QUIET = NoiseModel(0.05)
 TOKENS = 84
 """Tokens of a turn, as in `evidence.noise_runs`."""
 TURNS = 4
-POLICY = Policy(rate_margin=3e-4)
+POLICY = Policy(rate_margin=3e-4, noise_tails="light")
 GROWTH = 1.2
 HEAD = ("fault", "strength", "until half are caught", "predicted")
 
@@ -66,7 +67,7 @@ def wrong_tokens(rates: Sequence[float], runs: int) -> list[tuple[object, ...]]:
     """Tokens 2 nat less likely: one is enough, so ``ln 2 / rate`` tokens in the median."""
     found: list[tuple[object, ...]] = []
     for rate in rates:
-        sessions = half_caught(spoiled(HARD, rate, 2.0), 2, runs)
+        sessions = half_caught(spoiled(LADDER, rate, 2.0), 2, runs)
         read, need = sessions * TURNS * TOKENS, np.log(2) / rate
         found.append(
             ("wrong greedy token", f"{rate:g} per token", f"{read:,} tokens", f"{need:,.0f} tokens")
@@ -78,12 +79,12 @@ def rate_need(rate: float, noise: float) -> float:
     """Tokens at which exceedances as expected break the bound: the candidate's at `rate`, the
     baseline's at `noise`, as many tokens read of each, and no clustering.
     """
-    tokens = 100.0
+    tokens, limit = 100.0, MAIN_LEVELS.rate / 2
     while True:
         read = np.full((1, 1), tokens)
         counts = RateTable(read * rate, read, read * noise, read)
         enough = rate * tokens >= EXCEEDANCE_SESSIONS
-        if enough and mover_limits(counts, 1.0, NOISE_RATIO)[0] > 0:
+        if enough and tolerated_p(counts, 1.0) <= limit:
             return tokens
         tokens *= 1.02
 

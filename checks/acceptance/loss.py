@@ -11,6 +11,7 @@ from scipy import stats
 
 from checks.acceptance.profile_row import MIN_DRAFTS, ProfileRow
 from checks.acceptance.rate_change import Counted, rate_change
+from checks.alpha import level
 from checks.bounds import Bound, State, not_applicable
 from checks.findings import ACCEPTANCE_LOSS, Finding
 from checks.policy import Policy
@@ -21,7 +22,7 @@ ALL = "all"
 LEVEL = 0.95
 """Of the two-sided interval of a row; a loss wholly below the margin by it is none."""
 
-LOSS_P = 0.002
+LOSS_P = level("acceptance_loss")
 """Level at which a loss beyond the margin fails the run: half of it for the row over all
 boundaries, half for all others together (Bonferroni)."""
 

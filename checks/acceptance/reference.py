@@ -28,6 +28,7 @@ from checks.acceptance.drafter_config import judge_drafter_config
 from checks.acceptance.profile import MIN_COUNT
 from checks.acceptance.profile_row import MIN_DRAFTS, ProfileRow
 from checks.acceptance.rate_change import rate_change
+from checks.alpha import level as share_of
 from checks.findings import (
     ACCEPTANCE_COLLAPSE,
     ACCEPTANCE_DEAD,
@@ -224,7 +225,7 @@ def _finding(code: str, pair: Pair, message: str) -> Finding:
     return Finding(code, message, boundary=boundary, detail=evidence)
 
 
-REFERENCE_P = 0.001
+REFERENCE_P = share_of("acceptance_reference")
 """Level over all shares that a run compares with its reference."""
 
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from scipy import stats
 
 from checks import findings as codes
+from checks.alpha import level as share_of
 from checks.bounds import Bound, State, not_applicable
 from checks.findings import Finding
 from checks.policy import Policy
@@ -31,7 +32,7 @@ from checks.stats.session_interval import Estimate, clustered, clustered_rate, r
 NAME = "tool_success"
 LEVEL = 0.05
 
-SUCCESS_P = 0.001
+SUCCESS_P = share_of("tool_success")
 """Level of the test for a loss beyond the margin, of turns and of sessions."""
 
 

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from scipy import stats
 
 from checks import findings as codes
+from checks.alpha import level as share_of
 from checks.bounds import Bound, State, not_applicable
 from checks.calls.agreement import CHANGES, Change
 from checks.findings import ERROR, WARNING, Finding
@@ -30,7 +31,7 @@ NAME = "call_agreement"
 
 PASS_LEVEL = 0.05
 """Of the one-sided limits that are reported, and of the upper one that a pass rests on."""
-FAIL_LEVEL = 0.001
+FAIL_LEVEL = share_of("call_agreement")
 """Of the lower limit that must lie beyond the margin for a fail."""
 NOTICE_LEVEL = 0.01
 """Of the sign-flip test over sessions for any excess: a warning."""

@@ -1,10 +1,10 @@
 """Control: rank-2 tokens committed where rounding cannot explain it.
 
-``hard``: one token whose regret is just above the hard bound; `GREEDY_DIVERGENCE` must fire at
-that token. ``soft``: tokens just above the soft bound at twice the tolerated rate; `REGRET_RATE`
+One token far beyond the baseline's noise: `GREEDY_DIVERGENCE` must name it, and the run must not
+pass. Many tokens above a rung of the ladder, half as many again as would break it: `REGRET_RATE`
 must fire. What follows a swapped token has another prefix now, so the baseline scores it again:
 
-    plan = plan_hard_swap(turns, judgement)
+    plan = plan_far_swap(turns, judgement)
     scores = {request.digest: score, ...}          # the caller asks the baseline: plan.to_score
     planted = [planted_result(swap, scores, floor.noise) for swap in plan.swaps]
     result = judge_swap(plan, planted, results, floor, policy, seed)
@@ -14,13 +14,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from checks import findings as codes
 from checks.bounds import ControlResult, ControlState
 from checks.controls.edit import vocabulary
 from checks.controls.swap_spots import Swap, spots, spread, swap_at
-from checks.greedy.bounds import ABSENT
+from checks.greedy.bounds import ABSENT, LADDER
 from checks.greedy.judge import (
     GreedyFloor,
     GreedyJudgement,
@@ -28,18 +26,22 @@ from checks.greedy.judge import (
     conclude,
     judge_one,
 )
-from checks.greedy.rate import EXCEEDANCE_SESSIONS, NOISE_RATIO, mover_limits
-from checks.greedy.rate_table import DEFAULT_DEFF, NoiseByShape, RateTable
+from checks.greedy.noise import STEP_SLACK
+from checks.greedy.rate_table import NoiseByShape
 from checks.greedy.turn import GreedyTurn, measure_turn
 from checks.policy import Policy
 from checks.tokens.regret import scored_of
 from traces.counted import counted
 from traces.journal.score import Score, ScoreRequest
 
-HARD, SOFT = "rank-2 token above the hard bound", "rank-2 tokens above the soft bound"
+FAR, FREQUENT = "rank-2 token far beyond the noise", "rank-2 tokens above a rung"
 FEWEST_SESSIONS = 8
 """Sessions below which planted rates prove nothing: intervals resample sessions, and fewer cannot
 reject at 5% whatever they show."""
+
+PLANTED_SHARE = 1.5
+"""Planted exceedances as a multiple of those that would break the rung: what the baseline scores
+anew behind them moves the counts a little."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,70 +63,69 @@ class SwapPlan:
         return tuple(swap.request for swap in self.swaps)
 
 
-def plan_hard_swap(turns: Sequence[GreedyTurn], judgement: GreedyJudgement) -> SwapPlan:
-    """One swap, of the smallest regret above the hard bound that the run's lists offer."""
-    empty = SwapPlan(HARD, codes.GREEDY_DIVERGENCE)
+def plan_far_swap(turns: Sequence[GreedyTurn], judgement: GreedyJudgement) -> SwapPlan:
+    """One swap, of the smallest regret beyond the baseline's noise that the run's lists offer."""
+    empty = SwapPlan(FAR, codes.GREEDY_DIVERGENCE)
     if not turns:
         return replace(empty, problem=ABSENT, applicable=False)
     floor = next(noise for noise in judgement.noise if noise.shape == "decode")
-    if floor.too_noisy is not None:
-        noisy = "the baseline is too noisy for single tokens"
-        return replace(empty, problem=noisy, applicable=False)
     texts = vocabulary(turn.candidate for turn in turns)
-    for spot in sorted(spots(turns, judgement, floor.hard, math.inf), key=lambda s: s.regret):
+    for spot in sorted(spots(turns, judgement, floor.far, math.inf), key=lambda s: s.regret):
         swap = swap_at(turns, spot, texts)
         if swap is not None:
             return replace(empty, swaps=(swap,))
     return replace(
-        empty, problem=f"no clean turn lists a runner-up more than {floor.hard:.3g} nat away"
+        empty, problem=f"no clean turn lists a runner-up more than {floor.far:.3g} nat away"
     )
 
 
-def plan_soft_swaps(
-    turns: Sequence[GreedyTurn], judgement: GreedyJudgement, policy: Policy, seed: int
+def plan_frequent_swaps(
+    turns: Sequence[GreedyTurn], judgement: GreedyJudgement, seed: int
 ) -> SwapPlan:
-    """Swaps at twice the tolerated rate ``2 rate_A(soft / 2) + margin``, spread over sessions."""
-    empty, rate = SwapPlan(SOFT, codes.REGRET_RATE), judgement.scaled_rate
+    """Swaps that break the lowest rung of decode shape for which the run's lists offer enough of
+    them, spread over sessions."""
+    empty = SwapPlan(FREQUENT, codes.REGRET_RATE)
     if not turns:
         return replace(empty, problem=ABSENT, applicable=False)
-    if rate is None:
-        return replace(empty, problem="no rate was measured")
     if judgement.sessions < FEWEST_SESSIONS:
         few = f"{judgement.sessions} sessions are too few to tell a rate from one odd session"
         return replace(empty, problem=few)
-    floor = next(noise for noise in judgement.noise if noise.shape == "decode")
-    tolerated = NOISE_RATIO * rate.noise_rate + policy.rate_margin
-    total = math.ceil(2 * tolerated * rate.tokens)
-    if not _would_show(total, judgement, policy):
-        few = f"{rate.tokens} tokens are too few to see {total} exceedances as too many"
-        return replace(empty, problem=few)
-    wanted = total - rate.exceedances
     texts = vocabulary(turn.candidate for turn in turns)
+    problem = "no rung of the ladder has power in decode shape"
+    for rung in judgement.ladder.rungs:
+        if rung.shape != "decode" or rung.needed is None:
+            continue
+        wanted = math.ceil(PLANTED_SHARE * rung.needed) - rung.exceedances
+        swaps = _swaps(turns, judgement, rung.threshold, wanted, texts, seed)
+        if len(swaps) >= wanted:
+            return replace(empty, kind=f"{FREQUENT} ({rung.threshold:g} nat)", swaps=swaps)
+        problem = (
+            f"{len(swaps)} turns list a runner-up more than {rung.threshold:g} nat away, {wanted} "
+            "are wanted, and no other rung with power has more"
+        )
+    return replace(empty, problem=problem)
+
+
+def _swaps(
+    turns: Sequence[GreedyTurn],
+    judgement: GreedyJudgement,
+    threshold: float,
+    wanted: int,
+    texts: Mapping[int, str],
+    seed: int,
+) -> tuple[Swap, ...]:
+    """At most `wanted` swaps, one a turn, between a threshold (nat) and what is far beyond noise;
+    of the rungs above that, of any regret."""
+    far = next(noise.far for noise in judgement.noise if noise.shape == "decode")
+    high = far if threshold < far else math.inf
     swaps: dict[int, Swap] = {}
-    for spot in spread(turns, spots(turns, judgement, floor.soft, floor.hard), judgement, seed):
+    for spot in spread(turns, spots(turns, judgement, threshold + STEP_SLACK, high), seed):
         if len(swaps) >= wanted:
             break
         swap = None if spot.turn in swaps else swap_at(turns, spot, texts)
         if swap is not None:
             swaps[spot.turn] = swap
-    if len(swaps) < wanted:
-        few = f"{len(swaps)} turns list a runner-up above the soft bound, {wanted} are wanted"
-        return replace(empty, problem=few)
-    return replace(empty, swaps=tuple(swaps.values()))
-
-
-def _would_show(count: int, judgement: GreedyJudgement, policy: Policy) -> bool:
-    """Whether so many exceedances would put the lower limit of the excess rate above zero."""
-    rate = judgement.scaled_rate
-    if rate is None or count < EXCEEDANCE_SESSIONS:
-        return False
-    table = RateTable(
-        np.array([[float(count)]]),
-        np.array([[float(rate.tokens)]]),
-        np.array([[float(rate.noise_exceedances)]]),
-        np.array([[float(rate.noise_tokens)]]),
-    )
-    return mover_limits(table, max(rate.deff, DEFAULT_DEFF), NOISE_RATIO)[0] > 0
+    return tuple(swaps.values())
 
 
 def planted_result(swap: Swap, scores: Mapping[str, Score], noise: NoiseByShape) -> TurnResult:
@@ -154,7 +155,9 @@ def judge_swap(
     caught = plan.expected in errors
     if plan.expected == codes.GREEDY_DIVERGENCE:
         seen = {(turn.session, turn.turn): turn.hard for turn in judgement.turns}
-        caught = caught and all(swap.index in seen[swap.place] for swap in plan.swaps)
+        ladder = next(bound for bound in judgement.bounds if bound.name == LADDER)
+        named = all(swap.index in seen[swap.place] for swap in plan.swaps)
+        caught = named and ladder.state in ("fail", "inconclusive")
     return ControlResult(
         plan.kind,
         plan.expected,

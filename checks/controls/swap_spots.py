@@ -54,13 +54,10 @@ def spots(
     return found
 
 
-def spread(
-    turns: Sequence[GreedyTurn], found: Sequence[Spot], judgement: GreedyJudgement, seed: int
-) -> list[Spot]:
-    """Spots of tested turns, sessions and turns taking turns, late ones first (short tails)."""
-    tested = [spot for spot in found if turns[spot.turn].session in judgement.tested]
+def spread(turns: Sequence[GreedyTurn], found: Sequence[Spot], seed: int) -> list[Spot]:
+    """Spots with sessions and turns taking turns, late ones first (short tails)."""
     by_turn: dict[int, list[Spot]] = {}
-    for spot in sorted(tested, key=lambda spot: (spot.turn, -spot.index)):
+    for spot in sorted(found, key=lambda spot: (spot.turn, -spot.index)):
         by_turn.setdefault(spot.turn, []).append(spot)
     by_session: dict[str, list[Spot]] = {}
     for place, several in by_turn.items():

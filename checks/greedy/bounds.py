@@ -1,21 +1,31 @@
 """The bounds of greedy equivalence, from what was measured."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from checks.bounds import Bound, State, not_applicable
-from checks.greedy.noise import HARD_CEILING, HARD_FACTOR
+from checks.greedy.ladder import Ladder
 from checks.greedy.rate import RateJudgement
 from checks.greedy.rate_table import NoiseByShape
+from checks.greedy.small_regrets import SmallRegrets
 from checks.greedy.turn import TurnRegrets
 from checks.greedy.turn_judgement import TurnJudgement
 from checks.policy import Policy
 from checks.tokens.regret import SHAPES
 
-HARD, RATE, ARGMAX = "greedy_hard_regret", "greedy_regret_rate", "candidate_argmax"
+LADDER, RATE, ARGMAX = "greedy_regret_ladder", "greedy_regret_rate", "candidate_argmax"
+SMALL = "greedy_small_regrets"
 COVERAGE, NOISE, SESSIONS, TURNS = "scored_share", "noise_floor", "sessions", "turns"
 
 
 ABSENT = "no turn at temperature 0"
+
+SHOWN_RUNGS = 3
+
+UNVERIFIED = (
+    "more than rounding at that scale explains, but that floor was not measured in verify shape, "
+    "where rounding may differ; a warning (`verify_floor` measures one on a GPU)"
+)
 
 MAX_UNSCORED = 0.01
 """Largest share of candidate tokens that may go without a score: the rest could hide a rate 100
@@ -29,57 +39,109 @@ def absent_bounds() -> tuple[Bound, ...]:
     """The bounds of traffic that is sampled throughout: none of them applies. Whether there are
     enough sessions and turns is asked of what was judged instead (`enough_bounds`).
     """
-    names = (HARD, RATE, ARGMAX, COVERAGE, NOISE)
+    names = (LADDER, RATE, SMALL, ARGMAX, COVERAGE, NOISE)
     return tuple(not_applicable(name, ABSENT) for name in names)
 
 
-def hard_bound(judged: Sequence[TurnJudgement], noise: NoiseByShape) -> Bound:
-    """No single token above the hard bound that the baseline does not show itself."""
+def ladder_bound(judged: Sequence[TurnJudgement], noise: NoiseByShape, ladder: Ladder) -> Bound:
+    """No rung of the ladder breaks, and no token lies far beyond what the baseline shows.
+
+    Such a token fails a run whose target's noise is known to have light tails; else it leaves the
+    run open, for no count of one tells a fault from a jump of the noise.
+    """
     tokens = sum(turn.tokens for turn in judged)
-    sessions = len({turn.session for turn in judged if turn.tokens})
-    condemned = sum(len(turn.hard) for turn in judged)
-    pardoned = sum(len(turn.excused) for turn in judged)
-    quiet = [noise[shape] for shape in SHAPES if noise[shape].too_noisy is None]
-    loud = "; ".join(
-        f"{shape} shape: {noise[shape].too_noisy}" for shape in SHAPES if noise[shape].too_noisy
-    )
-    beyond = _beyond_noise(judged, noise)
-    if not quiet and not beyond:
-        return not_applicable(HARD, f"baseline too noisy for single tokens ({loud})")
-    bounds = ", ".join(f"{floor.hard:.3g} ({floor.shape})" for floor in quiet)
-    message = f"{condemned} tokens above the hard bound of {bounds} nat"
-    if pardoned:
-        message += f"; {pardoned} more that the baseline shows itself"
-    if loud:
-        message += f"; not judged in {loud}"
-    if beyond:
-        message += f"; {beyond} turns with a token far beyond anything the baseline shows"
-    state: State = "fail" if condemned else "pass" if tokens and not beyond else "inconclusive"
+    far = sum(len(turn.hard) for turn in judged)
+    sure = sum(len(turn.hard) for turn in judged if turn.sure)
+    state: State = "pass"
+    if ladder.broken or sure:
+        state = "fail"
+    elif far or ladder.blind or not tokens:
+        state = "inconclusive"
     return Bound(
-        HARD,
+        LADDER,
         state,
-        message,
+        "; ".join(_ladder_words(judged, noise, ladder)),
         value=max((t.max_regret for t in judged if t.max_regret is not None), default=None),
-        margin=min((floor.hard for floor in quiet), default=HARD_CEILING),
+        margin=min(floor.far for floor in noise.values()),
         noise_floor=_maximum(noise),
         unit="nat",
         n=tokens,
-        sessions=sessions,
-        needed="a noise floor in verify shape, or a quieter baseline" if beyond else None,
+        sessions=len({turn.session for turn in judged if turn.tokens}),
+        needed=_ladder_needs(far, ladder) if state == "inconclusive" else None,
     )
 
 
-def _beyond_noise(judged: Sequence[TurnJudgement], noise: NoiseByShape) -> int:
-    """Turns of a noisy baseline that no noise explains: above 4 nat and four times its maximum.
+def _ladder_words(
+    judged: Sequence[TurnJudgement], noise: NoiseByShape, ladder: Ladder
+) -> Iterator[str]:
+    """What decided first, then how much each rung could have seen."""
+    far = sum(len(turn.hard) for turn in judged)
+    pardoned = sum(len(turn.excused) for turn in judged)
+    limits = ", ".join(f"{floor.far:.3g} ({floor.shape})" for floor in noise.values())
+    yield from (f"p = {rung.adjusted:.2g}: {rung}" for rung in ladder.broken[:SHOWN_RUNGS])
+    yield f"{far} tokens beyond {limits} nat, far from anything the baseline shows"
+    if far and (why := _open(noise)):
+        yield f"one alone does not fail a run, since {why}"
+    if pardoned:
+        yield f"{pardoned} more that the baseline shows itself"
+    if ladder.blind:
+        yield "in decode shape no rung could have failed, so nothing is known of it"
+    for shape in SHAPES:
+        mine = [rung for rung in ladder.rungs if rung.shape == shape]
+        seen = [f"{r.threshold:g}: {r.needed / r.tokens:.2g}" for r in mine if r.needed is not None]
+        if seen:
+            yield f"rates that would have failed in {shape} shape, above nat: {', '.join(seen)}"
+        if off := [f"{rung.threshold:g} ({rung.off})" for rung in mine if rung.off]:
+            yield f"off in {shape} shape: {', '.join(off)}"
+    lively = [rung for rung in ladder.rungs if rung.adjusted is not None]
+    if lively and not ladder.broken:
+        first = min(lively, key=lambda rung: rung.adjusted or 0.0)
+        yield f"nearest to failing, p = {first.adjusted:.2g} of {ladder.level:g}: {first}"
 
-    They do not condemn, since the tail of the noise is not known, but they cannot pass either.
-    """
-    limit = max(HARD_CEILING, HARD_FACTOR * (_maximum(noise) or 0.0))
-    return sum(bool(t.noisy) and t.max_regret is not None and t.max_regret > limit for t in judged)
+
+def _ladder_needs(far: int, ladder: Ladder) -> str:
+    if far:
+        return (
+            "the reason for those tokens (GREEDY_DIVERGENCE lists them); "
+            '`noise_tails = "light"` if the target is known to be dense, more tokens if it is not'
+        )
+    return (
+        "a quieter baseline, or more tokens: no rung of decode shape could fail"
+        if ladder.blind
+        else "candidate tokens that can be judged"
+    )
+
+
+def _open(noise: NoiseByShape) -> str | None:
+    return next((floor.open for floor in noise.values() if floor.open is not None), None)
 
 
 def _maximum(noise: NoiseByShape) -> float | None:
     return max((f.maximum for f in noise.values() if f.maximum is not None), default=None)
+
+
+def small_bound(found: SmallRegrets | None, level: float) -> Bound:
+    """Forks and mean regret no more frequent than rounding explains.
+
+    It fails by a floor in verify shape alone; against another it says what was seen, and no more.
+    """
+    if found is None:
+        return not_applicable(SMALL, "no turn was sent to the baseline twice")
+    seen = Bound(
+        SMALL,
+        "pass",
+        str(found),
+        value=found.forks / found.tokens if found.tokens else None,
+        noise_floor=found.noise_forks / found.noise_tokens if found.noise_tokens else None,
+        unit="forks per token",
+        n=found.tokens,
+        sessions=found.sessions,
+    )
+    if found.p > level:
+        return seen
+    if found.verified:
+        return replace(seen, state="fail")
+    return replace(seen, state="not_applicable", message=f"{found}; {UNVERIFIED}")
 
 
 def rate_bound(rate: RateJudgement, policy: Policy) -> Bound:
@@ -100,8 +162,8 @@ def rate_bound(rate: RateJudgement, policy: Policy) -> Bound:
         message += (
             f"; a pass is decided by rate_C - 2 rate_A, at most {found.high:.2g} of "
             f"{policy.rate_margin:g} per token, a fail by the same with the baseline's noise at "
-            f"{policy.noise_scale:g} times its scale, {scaled.excess:.2g} and at least "
-            f"{scaled.low:.2g}, where 0 is the limit"
+            f"{policy.noise_scale:g} times its scale: {scaled.excess:.2g} with p = {rate.p:.2g} "
+            f"of none in excess, where {rate.level:.2g} fails"
         )
         if found.low > policy.rate_margin and rate.state == "inconclusive":
             message += "; more exceedances than the margin, and no more than such noise explains"
@@ -183,14 +245,11 @@ def noise_bound(measured: Sequence[TurnRegrets], noise: NoiseByShape) -> Bound:
         for shape in SHAPES
     }
     missing = [s for s in SHAPES if noise[s].tokens < LEAST_NOISE * asked[s]]
-    loud = [f"{shape}: {noise[shape].too_noisy}" for shape in SHAPES if noise[shape].too_noisy]
     tokens = {shape: noise[shape].tokens for shape in SHAPES}
     message = f"baseline against itself: {tokens['decode']} tokens in decode shape, "
     message += f"{tokens['prefill']} in prefill shape"
     if verified := sum(turn.verify_tokens for turn in measured):
         message += f"; {verified} of them the target's own in verify shape"
-    if loud:
-        message += f"; too noisy for single tokens ({'; '.join(loud)})"
     return Bound(
         NOISE,
         "inconclusive" if missing else "pass",

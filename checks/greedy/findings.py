@@ -14,9 +14,7 @@ def findings_of(turn: GreedyTurn, result: TurnJudgement, wrong: Sequence[int]) -
     """The divergence, near tie or excused fork of a turn; `wrong` are tokens that are not the best
     of the candidate's own list."""
     if result.hard:
-        yield _divergence(turn, result, result.hard, "")
-    elif result.noisy:
-        yield _divergence(turn, result, result.noisy, codes.WARNING)
+        yield _divergence(turn, result, "" if result.sure else codes.WARNING)
     elif result.fork is not None:
         yield _fork(result, result.fork)
     if turn.processing and wrong:
@@ -30,17 +28,16 @@ def findings_of(turn: GreedyTurn, result: TurnJudgement, wrong: Sequence[int]) -
         )
 
 
-def _divergence(
-    turn: GreedyTurn, result: TurnJudgement, tokens: tuple[int, ...], severity: str
-) -> Finding:
-    """A token that rounding does not explain; a warning where the baseline is too noisy to tell."""
+def _divergence(turn: GreedyTurn, result: TurnJudgement, severity: str) -> Finding:
+    """A token that rounding does not explain; a warning where its tails are not known."""
+    tokens = result.hard
     first = tokens[0]
     more = f"; {len(tokens) - 1} further tokens" if len(tokens) > 1 else ""
     candidate, baseline = turn.candidate.tokens or (), turn.baseline.tokens or ()
     forked_here = result.fork is not None and result.fork.index == first
     return Finding(
         codes.GREEDY_DIVERGENCE,
-        f"regret of token {first} is above the hard bound, largest of the turn "
+        f"regret of token {first} is far beyond the baseline's noise, largest of the turn "
         f"{result.max_regret or 0.0:.3g} nat{more}",
         severity=severity,
         session=result.session,

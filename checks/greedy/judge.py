@@ -14,20 +14,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from checks.bounds import Bound
-from checks.findings import REGRET_RATE, Finding
+from checks.findings import REGRET_RATE, WARNING, Finding
 from checks.greedy.bounds import (
     absent_bounds,
     argmax_bound,
     coverage_bound,
     enough_bounds,
-    hard_bound,
+    ladder_bound,
     noise_bound,
     rate_bound,
+    small_bound,
 )
 from checks.greedy.findings import findings_of
+from checks.greedy.ladder import Ladder, climb
+from checks.greedy.levels import MAIN_LEVELS, Levels
 from checks.greedy.noise import Noise
 from checks.greedy.rate import RateEstimate, judge_rate
 from checks.greedy.rate_table import Halves, NoiseByShape, calibrate, split_of
+from checks.greedy.small_regrets import SmallRegrets, small_regrets
 from checks.greedy.turn import GreedyTurn, TurnRegrets, measure_turn
 from checks.greedy.turn_judgement import TurnJudgement, judge_turn, regret_of
 from checks.policy import Policy
@@ -39,7 +43,7 @@ from traces.wire.tokens import Tokens
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """A token above the hard bound that the baseline was not yet asked about.
+    """A token far beyond the baseline's noise that it was not yet asked about.
 
     Ask it for its own next token after the candidate's first `index` output tokens, put that into
     `GreedyTurn.own_tokens`, and judge again.
@@ -57,14 +61,17 @@ class GreedyJudgement:
 
     `tokens` counts candidate tokens with a regret, `rate_tokens` those of them in the sessions
     that test (`rate` and `scaled_rate`, `checks.greedy.rate`, are about
-    these). `not_judged` counts turns by reason. `split` says in
-    words which sessions calibrated; `tested` are the sessions whose rates were tested.
+    these). `small` is `None` where no turn was sent to the baseline twice. `not_judged` counts
+    turns by reason. `split` says in words which sessions calibrated; `tested` are the sessions
+    whose rates were tested.
     """
 
     bounds: tuple[Bound, ...]
     findings: tuple[Finding, ...]
     turns: tuple[TurnJudgement, ...]
     noise: tuple[Noise, ...]
+    ladder: Ladder
+    small: SmallRegrets | None
     rate: RateEstimate | None
     scaled_rate: RateEstimate | None
     sign_flip: SignFlip | None
@@ -157,17 +164,25 @@ def judge_one(turn: GreedyTurn, measured: TurnRegrets, noise: NoiseByShape) -> T
 
 
 def conclude(
-    results: Sequence[TurnResult], floor: GreedyFloor, policy: Policy, seed: int
+    results: Sequence[TurnResult],
+    floor: GreedyFloor,
+    policy: Policy,
+    seed: int,
+    levels: Levels = MAIN_LEVELS,
 ) -> GreedyJudgement:
     """What all turns of an arm show together; any order of `results` gives the same."""
     results = sorted(results, key=lambda one: turn_order((one.regrets.session, one.regrets.turn)))
     measured, judged = [one.regrets for one in results], [one.judgement for one in results]
     noise = floor.noise
-    rate = judge_rate(measured, noise, floor.halves, policy, seed)
-    of_rate = rate_bound(rate, policy)
+    rate = judge_rate(measured, noise, floor.halves, policy, seed, levels.rate)
+    ladder, small = climb(measured, policy, levels.ladder), small_regrets(measured, policy)
+    rates = (
+        ladder_bound(judged, noise, ladder),
+        rate_bound(rate, policy),
+        small_bound(small, levels.small),
+    )
     bounds = (
-        hard_bound(judged, noise),
-        of_rate,
+        *rates,
         argmax_bound(
             sum(len(one.wrong) for one in results),
             sum(one.checked for one in results),
@@ -177,14 +192,16 @@ def conclude(
         noise_bound(measured, noise),
         *enough_bounds([(t.session, t.turn) for t in judged if t.tokens], policy),
     )
-    findings = [finding for one in results for finding in one.findings]
-    if of_rate.state == "fail":
-        findings.append(Finding(REGRET_RATE, of_rate.message))
     return GreedyJudgement(
         bounds=bounds if results else absent_bounds(),
-        findings=tuple(findings),
+        findings=(
+            *(finding for one in results for finding in one.findings),
+            *_frequent(rates, ladder, small, levels),
+        ),
         turns=tuple(judged),
         noise=tuple(noise.values()),
+        ladder=ladder,
+        small=small,
         rate=rate.estimate,
         scaled_rate=rate.scaled,
         sign_flip=rate.sign_flip,
@@ -197,6 +214,21 @@ def conclude(
         split=rate.split,
         tested=rate.tested,
     )
+
+
+def _frequent(
+    rates: tuple[Bound, Bound, Bound], ladder: Ladder, small: SmallRegrets | None, levels: Levels
+) -> Iterator[Finding]:
+    """REGRET_RATE of every bound that regrets are too frequent for; a warning of the small ones
+    where their floor does not let them condemn."""
+    of_ladder, of_rate, of_small = rates
+    if ladder.broken:
+        yield Finding(REGRET_RATE, of_ladder.message)
+    if of_rate.state == "fail":
+        yield Finding(REGRET_RATE, of_rate.message)
+    if small is not None and small.p <= levels.small:
+        severity = "" if of_small.state == "fail" else WARNING
+        yield Finding(REGRET_RATE, of_small.message, severity=severity)
 
 
 def _argmax(turn: GreedyTurn) -> tuple[tuple[int, ...], int, int]:

@@ -1,14 +1,17 @@
 """The baseline against itself: the noise floor every tolerance is calibrated on.
 
-    hard = clamp(4 q, 1.0, 4.0) nat,  soft = max(0.30, q),  q = 99.99% quantile of A/A regret
+    soft = max(0.30, q, 1.2 steps of the logits' grid) nat,  q = 99.99% quantile of A/A regret
+    far  = max(1.0, 4 m) nat,                                m = the largest A/A regret
 
 q comes from the calibration half of the sessions, per shape, and only from 30,000 tokens on; below
-that the floors stand and nothing is learned from the data.
+that nothing of it is learned from the data. Rates decide (`checks.greedy.ladder`); a single token
+beyond `far` is something else than this baseline's rounding at four times its size.
 
 The noise of some targets has heavy tails, by their own configuration: in a mixture of experts a
 rounding difference can send a token to another expert; FP8 and FP4 activations round in steps as
-large. Either moves a logit by nats where a dense bf16 model moves it by one unit in the last place,
-so a single token condemns nobody there (`policy.noise_tails`).
+large. Either moves a logit by nats where a dense bf16 model moves it by one unit in the last place.
+So one token far out condemns only where the tails are known to be light (`policy.noise_tails`);
+elsewhere it keeps a run from passing.
 """
 
 import json
@@ -23,29 +26,38 @@ import numpy.typing as npt
 from checks.policy import Policy
 from traces.journal.score import Shape
 
-HARD_FLOOR = 1.0
-"""Least regret (nat) of one token that condemns: four bf16 ULPs of a logit in [32, 64), twice the
-largest rounding gap seen on dense models (`evidence.natural_noise`, docs/evidence.md)."""
+FAR_FLOOR = 1.0
+"""Least regret (nat) that is far out: four bf16 ULPs of a logit in [32, 64), twice the largest
+rounding gap seen on dense models (`evidence.natural_noise`, docs/evidence.md)."""
 
-HARD_CEILING = 4.0
-"""Most the hard bound may grow to (nat); a token beyond it is e^4 times as unlikely."""
+HEAVY_FLOOR = 4.0
+"""The same where tails are heavy; a token beyond it is e^4 times as unlikely as the best."""
 
-HARD_FACTOR = 4.0
-"""The hard bound in multiples of q: rounding flips come back on every run, so re-running does not
-thin them, and the safety lies in this gap."""
+FAR_FACTOR = 4.0
+"""In multiples of the baseline's own largest: twice the `noise_scale` that rates allow for."""
 
 SOFT_FLOOR = 0.30
 """Least regret (nat) counted as an exceedance: just above one bf16 ULP (0.25) of a logit in
 [32, 64)."""
 
+ABOVE_STEP = 1.2
+"""Thresholds lie between steps of the grid: one step of rounding is no exceedance."""
+
 CALIBRATION_QUANTILE = 0.9999
 CALIBRATION_TOKENS = 30_000
 """Fewest tokens for q: three of them are expected above that quantile."""
 
-NOISY_QUANTILE = 0.999
-NOISY_LIMIT = 0.5
-"""A baseline whose own regret has this quantile above this limit (nat) lets no single token
-condemn: half of the hard bound, where noise twice as large would cross it."""
+STEPS = tuple(2.0**-power for power in range(7))
+"""Spacings (nat) of bf16 logits, widest first: 1 in [128, 256) down to 2^-6 in [2, 4)."""
+
+FEWEST_REGRETS = 10
+"""Fewest regrets above zero that show a grid."""
+
+STEP_SHARE = 0.95
+"""Share of them that lie on it: logits of several magnitudes have several grids."""
+
+STEP_SLACK = 1e-4
+"""nat: float32 log probabilities are rounded too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,21 +65,20 @@ class Noise:
     """What the baseline's own regrets of one shape look like (nat), and the bounds they give.
 
     `quantile` is q, `None` where the calibration half holds too few tokens; then `calibrated` is
-    false. `maximum` and `upper` (the 99.9% quantile) are over all A/A tokens of the shape;
-    `too_noisy` says why no single token may condemn, `None` where it may. `explained` is the
-    largest regret that rounding may explain: the hard bound, and of a baseline that is too noisy
-    for it as much as only a far larger noise would reach.
+    false. `maximum` is over all A/A tokens of the shape, `step` the grid its regrets lie on, `None`
+    where they lie on none. `far` is the largest regret that four times such rounding explains, of
+    this shape or, in a run, of any;
+    `open` says why a single token beyond it does not condemn, `None` where it does.
     """
 
     shape: Shape
     tokens: int
     quantile: float | None
-    upper: float | None
     maximum: float | None
-    hard: float
+    step: float | None
     soft: float
-    explained: float
-    too_noisy: str | None
+    far: float
+    open: str | None
 
     @property
     def calibrated(self) -> bool:
@@ -91,25 +102,35 @@ def measure_noise(
     quantile = None
     if len(learn) >= CALIBRATION_TOKENS:
         quantile = float(np.quantile(learn, CALIBRATION_QUANTILE, method="higher"))
-    q = 0.0 if quantile is None else quantile
-    hard = min(max(HARD_FACTOR * q, HARD_FLOOR), HARD_CEILING)
-    maximum = upper = None
-    if len(every):
-        maximum = float(every.max())
-        upper = float(np.quantile(every, NOISY_QUANTILE, method="higher"))
-    too_noisy = _too_noisy(maximum, upper, len(every), hard, policy)
-    beyond = max(HARD_CEILING, HARD_FACTOR * (maximum or 0.0))
+    maximum = float(every.max()) if len(every) else None
+    step = grid_step(every)
+    heavy = policy.noise_tails == "heavy"
     return Noise(
         shape=shape,
         tokens=len(every),
         quantile=quantile,
-        upper=upper,
         maximum=maximum,
-        hard=hard,
-        soft=max(SOFT_FLOOR, q),
-        explained=hard if too_noisy is None else beyond,
-        too_noisy=too_noisy,
+        step=step,
+        soft=max(SOFT_FLOOR, quantile or 0.0, ABOVE_STEP * (step or 0.0)),
+        far=max(HEAVY_FLOOR if heavy else FAR_FLOOR, FAR_FACTOR * (maximum or 0.0)),
+        open=_open(policy),
     )
+
+
+def grid_step(regrets: npt.NDArray[np.float64]) -> float | None:
+    """The widest spacing (nat) that nearly all regrets above zero are multiples of.
+
+    Logits of 16 bits lie on a grid of powers of two that is wider the larger they are, so a regret
+    is one or a few of its steps. `None` for float32 logits, and where too few are above zero.
+    """
+    some = regrets[regrets > 0]
+    if len(some) < FEWEST_REGRETS:
+        return None
+    for step in STEPS:
+        off = np.abs(some - step * np.round(some / step))
+        if float((off <= STEP_SLACK).mean()) >= STEP_SHARE:
+            return step
+    return None
 
 
 def explained_regret(noise: Sequence[Noise]) -> float:
@@ -117,26 +138,14 @@ def explained_regret(noise: Sequence[Noise]) -> float:
 
     What comes after such a fork is the model's own: no fault is read from it.
     """
-    return max((n.explained for n in noise if n.shape == "decode"), default=HARD_FLOOR)
+    return max((n.far for n in noise if n.shape == "decode"), default=FAR_FLOOR)
 
 
-def _too_noisy(
-    maximum: float | None, upper: float | None, tokens: int, hard: float, policy: Policy
-) -> str | None:
-    if policy.noise_tails == "heavy":
-        return "the target's noise has heavy tails (`noise_tails`)"
-    if maximum is not None and maximum * policy.noise_scale > hard:
-        return (
-            f"the baseline's own regret reaches {maximum:.3g} nat; rounding {policy.noise_scale:g} "
-            f"times as large would exceed the hard bound {hard:.3g}"
-        )
-    enough = tokens * (1 - NOISY_QUANTILE) >= 1
-    if upper is not None and enough and upper > NOISY_LIMIT:
-        return (
-            f"the baseline's own {NOISY_QUANTILE:.1%} regret quantile is {upper:.3g} nat, "
-            f"above {NOISY_LIMIT:.3g}"
-        )
-    return None
+def _open(policy: Policy) -> str | None:
+    if policy.noise_tails == "light":
+        return None
+    known = "heavy" if policy.noise_tails == "heavy" else "not known to be light"
+    return f"the tails of the target's noise are {known} (`noise_tails`)"
 
 
 EXPERTS = (

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from checks.bounds import State
 from checks.greedy.rate_table import (
@@ -24,6 +24,7 @@ from checks.greedy.rate_table import (
 )
 from checks.greedy.turn import TurnRegrets
 from checks.policy import Policy
+from checks.stats.excess_count import excess_count_p
 from checks.stats.sessions import RESAMPLES, resampling_weights
 from checks.stats.sign_flip import SignFlip, sign_flip
 from checks.tokens.regret import SHAPES
@@ -35,11 +36,6 @@ candidate rounds at twice the baseline's scale (docs/evidence.md)."""
 
 EXCEEDANCE_SESSIONS = 3
 """Fewest sessions with an exceedance before a rate can fail: one odd session is not a rate."""
-
-SIGN_FLIP_SESSIONS = 8
-SIGN_FLIP_P = 0.01
-"""Level of the sign-flip test, and the fewest sessions with a difference before it decides: with 7
-one arrangement of signs alone would, its p-value 1 / 2^7 = 0.0078."""
 
 LEVEL = 0.95
 LEAST_P = 1e-9
@@ -81,8 +77,8 @@ def poisson_limits(
     if exposure <= 0:
         return 0.0, float("inf")
     effective = count / deff
-    low = stats.chi2.ppf(1 - level, 2 * effective) / 2 if effective > 0 else 0.0
-    high = stats.chi2.isf(1 - level, 2 * effective + 2) / 2
+    low = special.gammaincinv(effective, 1 - level) if effective > 0 else 0.0
+    high = special.gammainccinv(effective + 1, 1 - level)
     return float(low) * deff / exposure, float(high) * deff / exposure
 
 
@@ -90,9 +86,10 @@ def clopper_pearson(successes: int, trials: int) -> tuple[float, float]:
     """One-sided 95% limits of a share (Clopper & Pearson 1934); 0 of n gives 1 - 0.05^(1/n)."""
     if trials == 0:
         return 0.0, 1.0
-    test = stats.binomtest(successes, trials)
-    interval = test.proportion_ci(confidence_level=2 * LEVEL - 1, method="exact")
-    return float(interval.low), float(interval.high)
+    low = special.betaincinv(successes, trials - successes + 1, 1 - LEVEL) if successes else 0.0
+    rest = trials - successes
+    high = special.betaincinv(successes + 1, rest, LEVEL) if rest else 1.0
+    return float(low), float(high)
 
 
 def excess(table: RateTable, noise_ratio: float, weights: Counts | None = None) -> Counts:
@@ -184,6 +181,28 @@ def excess_p(table: RateTable, deff: float, noise_ratio: float) -> float:
     return high
 
 
+def tolerated_p(table: RateTable, deff: float) -> float:
+    """One-sided p of the candidate's exceedances where twice the baseline's rate is tolerated, each
+    session and shape by its own tokens (`checks.stats.excess_count`).
+
+    Sessions that the baseline was not measured in are taken to be like the others of the shape.
+    """
+    counts, weights = [], []
+    for shape in range(len(SHAPES)):
+        tokens, noise = table.candidate_tokens[:, shape], table.noise_tokens[:, shape]
+        known = noise > 0
+        covered = float(tokens[known].sum())
+        if covered:
+            counts.append(table.noise_exceed[known, shape])
+            weights.append(NOISE_RATIO * tokens[known] / noise[known] * tokens.sum() / covered)
+    if not counts:
+        return 1.0
+    mean = NOISE_RATIO * table.candidate_tokens.sum() / max(table.noise_tokens.sum(), 1.0)
+    found = np.array([table.candidate_exceed.sum()])
+    p = excess_count_p(found, np.concatenate(counts), np.concatenate(weights), mean, deff)
+    return float(p[0])
+
+
 MOST_GROWTH = 10_000.0
 
 
@@ -193,15 +212,18 @@ class RateJudgement:
 
     `scaled` is the same with the baseline's noise at twice the scale; only its lower limit
     condemns. `equal_flip` tests ``rate_C = rate_A`` and is reported; `sign_flip` tests the
-    tolerated rate at twice the scale and decides from 8 differing sessions on. `growth` is the
+    tolerated rate at twice the scale and decides beside it. `growth` is the
     factor by which the run would have to grow to be decided at its present rates. `tested` are
-    the sessions the rates come from.
+    the sessions the rates come from. `p` is `tolerated_p`; it and the sign-flip test fail at
+    `level` each.
     """
 
     state: State
     reason: str
     estimate: RateEstimate | None
     scaled: RateEstimate | None
+    p: float
+    level: float
     sign_flip: SignFlip | None
     equal_flip: SignFlip | None
     growth: float | None
@@ -216,36 +238,41 @@ def judge_rate(
     halves: Halves,
     policy: Policy,
     seed: int,
+    level: float,
 ) -> RateJudgement:
     """Pass where the upper limit of ``rate_C(soft) - 2 rate_A(soft)`` is inside the margin.
 
-    Fail where the lower limit of ``rate_C(soft) - 2 rate_A(soft / 2)`` is above zero: rounding at
+    Fail where ``rate_C(soft) - 2 rate_A(soft / 2)`` is surely above zero: rounding at
     twice the baseline's scale has ``rate(g > x) = 2 rate_A(g > x / 2)`` wherever gaps between the
     two best tokens are spread evenly near zero, so it never fails. What lies between is open.
+    `level` is that of both tests for it together, half of it each: `tolerated_p` and the sign-flip
+    test of sessions.
     """
     sessions, split = tested_sessions(measured, halves, noise)
     table = rate_table(measured, sessions, noise)
     if table.candidate_tokens.sum() == 0:
         nothing = "no candidate token was judged"
         return RateJudgement(
-            "inconclusive", nothing, None, None, None, None, None, split, frozenset(sessions), ""
-        )
+            "inconclusive", nothing, None, None, 1.0, level / 2, None, None, None, split,
+            frozenset(sessions), "",
+        )  # fmt: skip
     deff, source = clustering_of(measured, sessions)
     found = estimate(table, deff, NOISE_RATIO, seed)
     scaled = rate_table(measured, sessions, noise, policy.noise_scale)
     doubled = estimate(scaled, deff, NOISE_RATIO, seed)
     tolerated = sign_flip(_differences(scaled, NOISE_RATIO), seed)
     equal = sign_flip(_differences(table, 1.0), seed)
-    state, reason = _decide(table, found, doubled.low, tolerated, policy)
-    growth = _growth(table, scaled, found, policy) if state == "inconclusive" else None
+    p = tolerated_p(scaled, deff)
+    state, reason = _decide(table, found, p, tolerated, policy, level / 2)
+    growth = _growth(table, scaled, found, policy, level / 2) if state == "inconclusive" else None
     tested = frozenset(sessions)
     return RateJudgement(
-        state, reason, found, doubled, tolerated, equal, growth, split, tested, source
+        state, reason, found, doubled, p, level / 2, tolerated, equal, growth, split, tested, source
     )
 
 
 def _decide(
-    table: RateTable, found: RateEstimate, fail_low: float, flip: SignFlip, policy: Policy
+    table: RateTable, found: RateEstimate, p: float, flip: SignFlip, policy: Policy, level: float
 ) -> tuple[State, str]:
     floorless = [
         shape
@@ -255,10 +282,9 @@ def _decide(
     if found.exceedances and floorless:
         return "inconclusive", f"no noise floor in {' and '.join(floorless)} shape"
     spread = found.sessions_exceeding >= EXCEEDANCE_SESSIONS
-    if fail_low > 0 and spread:
-        return "fail", f"in {found.sessions_exceeding} sessions"
-    decides = flip.sessions >= SIGN_FLIP_SESSIONS and flip.p is not None
-    if decides and flip.p is not None and flip.p <= SIGN_FLIP_P and spread:
+    if p <= level and spread:
+        return "fail", f"in {found.sessions_exceeding} sessions, p = {p:.2g}"
+    if flip.p is not None and flip.p <= level and spread:
         return "fail", f"sign-flip test over {flip.sessions} sessions: p = {flip.p:.2g}"
     if found.high <= policy.rate_margin:
         return "pass", ""
@@ -280,13 +306,13 @@ def _differences(table: RateTable, ratio: float) -> list[float]:
 
 
 def _growth(
-    table: RateTable, scaled: RateTable, found: RateEstimate, policy: Policy
+    table: RateTable, scaled: RateTable, found: RateEstimate, policy: Policy, level: float
 ) -> float | None:
     """Smallest growth of the run that decides at unchanged rates; `None` beyond 10,000-fold."""
 
     def decided(factor: float) -> bool:
         high = mover_limits(_grown(table, factor), found.deff, NOISE_RATIO)[1]
-        low = mover_limits(_grown(scaled, factor), found.deff, NOISE_RATIO)[0]
+        low = mover_limits(_grown(scaled, factor), found.deff, NOISE_RATIO, 1 - level)[0]
         return high <= policy.rate_margin or low > 0
 
     low, high = 1.0, 2.0

@@ -57,7 +57,9 @@ class TurnRegrets:
     `candidate` covers the candidate's tokens, `noise` the baseline's own. `unscored` counts
     candidate tokens that lack a score, `processed` those that cannot have one because raw scores
     of processed logits mean nothing. `divergence` is the index of the first differing token.
-    `verify_tokens` counts the noise in verify shape, where that was measured. `not_judged` says why
+    `verify_tokens` counts the noise in verify shape, where that was measured. `noise_forked` is
+    whether the baseline's other capture (in verify shape, else its repeat) parts from its first;
+    `None` without one. `not_judged` says why
     the turn holds no regrets at all; `sent` counts all tokens of the candidate.
     """
 
@@ -70,6 +72,7 @@ class TurnRegrets:
     unscored: int = 0
     processed: int = 0
     verify_tokens: int = 0
+    noise_forked: bool | None = None
     not_judged: str | None = None
     sent: int = 0
 
@@ -102,8 +105,16 @@ def measure_turn(turn: GreedyTurn) -> TurnRegrets:
         unscored=unscored,
         processed=processed,
         verify_tokens=0 if turn.verify is None else sum(len(part) for part in noise),
+        noise_forked=None if turn.processing else _noise_forked(turn, baseline),
         sent=len(ids),
     )
+
+
+def _noise_forked(turn: GreedyTurn, baseline: tuple[int, ...]) -> bool | None:
+    other = turn.repeat if turn.verify is None else turn.verify
+    if other is None or other.status != 200 or other.token_ids is None:
+        return None
+    return first_divergence(other.token_ids, baseline) is not None
 
 
 def _unusable(turn: GreedyTurn) -> str | None:
@@ -149,8 +160,9 @@ def _reaches(scored: Scored | None, index: int) -> bool:
 def _noise_parts(turn: GreedyTurn, repeat_divergence: int | None) -> tuple[Regrets, ...]:
     """Decode shape: the repeat seen by the first stream. Prefill shape: own tokens re-read.
 
-    Where the target was captured in verify shape, its tokens take the repeat's place: chosen in the
-    shape in which the candidate's are, and scored in the same.
+    Where the target was captured in verify shape, its tokens take the place of both: chosen in the
+    shape in which the candidate's are, and scored in the same. Own tokens, chosen in decode shape,
+    would thin its noise out.
     """
     parts = []
     if turn.verify is not None:
@@ -159,6 +171,7 @@ def _noise_parts(turn: GreedyTurn, repeat_divergence: int | None) -> tuple[Regre
         parts += _free_part(turn, turn.repeat, repeat_divergence)
     if turn.scored_baseline is not None:
         _same_tokens(turn, turn.scored_baseline, turn.baseline.token_ids or (), "baseline")
+    if turn.scored_baseline is not None and turn.verify is None:
         parts.append(scored_regrets(turn.scored_baseline, turn.scored_baseline.start))
     return tuple(parts)
 

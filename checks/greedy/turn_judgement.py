@@ -11,10 +11,10 @@ from traces.journal.score import Shape
 
 @dataclass(frozen=True, slots=True)
 class TurnJudgement:
-    """One turn: tokens judged, the fork, and every token above the hard bound.
+    """One turn: tokens judged, the fork, and every token far beyond the baseline's noise.
 
-    All hold output indices: `hard` condemn, `excused` the baseline shows itself, `noisy` cannot
-    condemn because the baseline is too noisy. `max_regret` is in nat, `None` where nothing of the
+    All hold output indices: `hard` the baseline does not show itself, `excused` it does. `sure` is
+    whether a single one of `hard` condemns. `max_regret` is in nat, `None` where nothing of the
     turn was judged. `repeat_fork` is where the baseline's repeat parts from its first stream.
     """
 
@@ -30,25 +30,21 @@ class TurnJudgement:
     max_regret: float | None
     hard: tuple[int, ...]
     excused: tuple[int, ...]
-    noisy: tuple[int, ...]
+    sure: bool
     repeat_fork: Fork | None = None
 
 
 def judge_turn(turn: GreedyTurn, measured: TurnRegrets, noise: NoiseByShape) -> TurnJudgement:
     hard: list[int] = []
     pardoned: list[int] = []
-    noisy: list[int] = []
     unknown = 0
     for part in measured.candidate:
         floor = noise[part.shape]
-        over = above(part.values, floor.hard)
+        over = above(part.values, floor.far)
         unknown += int((part.bounded & ~over).sum())
         for offset in over.nonzero()[0]:
             index = part.start + int(offset)
-            if excused(turn, index, floor.hard):
-                pardoned.append(index)
-            else:
-                (hard if floor.too_noisy is None else noisy).append(index)
+            (pardoned if excused(turn, index, floor.far) else hard).append(index)
     values = [float(part.values.max()) for part in measured.candidate if len(part)]
     return TurnJudgement(
         session=turn.session,
@@ -58,13 +54,13 @@ def judge_turn(turn: GreedyTurn, measured: TurnRegrets, noise: NoiseByShape) -> 
         unscored=measured.unscored + unknown,
         processed=measured.processed,
         equal=measured.not_judged is None and measured.divergence is None,
-        fork=_fork(turn, measured, hard + noisy, pardoned, noise["decode"].hard),
+        fork=_fork(turn, measured, hard, pardoned, noise["decode"].far),
         repeat_divergence=measured.repeat_divergence,
         max_regret=max(values, default=None),
         hard=tuple(hard),
         excused=tuple(pardoned),
-        noisy=tuple(noisy),
-        repeat_fork=_repeat_fork(turn, measured, noise["decode"].hard),
+        sure=all(floor.open is None for floor in noise.values()),
+        repeat_fork=_repeat_fork(turn, measured, noise["decode"].far),
     )
 
 

@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 
 from checks.bounds import Bound, not_applicable
 from checks.findings import PREFIX_CACHE_LOST, SAMPLED_SHIFT, Finding
-from checks.greedy.bounds import ARGMAX, COVERAGE, HARD, RATE
+from checks.greedy.bounds import ARGMAX, COVERAGE, LADDER, RATE
 from checks.greedy.judge import GreedyJudgement, conclude
+from checks.greedy.levels import MAIN_LEVELS, further_levels
 from checks.run.answered import Load, load_notes
 from checks.run.exact import PairJudgements, of_arm, with_policy
 from checks.run.floor import RunFloor
@@ -31,7 +32,7 @@ from traces.journal.exchange import ArmKey
 LEFT_TO_MAIN = frozenset({RATE, ARGMAX})
 """Bounds that say nothing more where an arm leaves them undecided."""
 
-NAMES = (HARD, RATE, ARGMAX, COVERAGE)
+NAMES = (LADDER, RATE, ARGMAX, COVERAGE)
 
 EVICTING = "the arm's load evicts cached blocks"
 MASKED_RAW = (
@@ -69,7 +70,7 @@ def judge_further(
     if not any(one.pairs for one in sessions):
         bounds = (missing_bound(arm.name),)
     elif arm.grammar and not facts.processed_logprobs:
-        bounds = (not_applicable(f"{HARD}[{arm.name}]", MASKED_RAW),)
+        bounds = (not_applicable(f"{LADDER}[{arm.name}]", MASKED_RAW),)
     return ArmJudgement(
         arm,
         greedy,
@@ -84,7 +85,9 @@ def greedy_of(
 ) -> GreedyJudgement:
     """The greedy turns of an arm, judged together."""
     results = [result for one in sessions for result in one.results]
-    return conclude(results, floor.arms[arm.name], facts.policy, facts.seed)
+    further = sum(not other.is_main for other in facts.judged_arms)
+    levels = MAIN_LEVELS if arm.is_main else further_levels(further)
+    return conclude(results, floor.arms[arm.name], facts.policy, facts.seed, levels)
 
 
 def _without_cache_hits(pairs: PairJudgements) -> PairJudgements:
@@ -98,17 +101,18 @@ def _without_cache_hits(pairs: PairJudgements) -> PairJudgements:
 
 def arm_bounds(arm: str, judged: GreedyJudgement) -> tuple[Bound, ...]:
     """The bounds of a further arm: ``greedy_regret_rate[c16]``."""
-    return tuple(_of_arm(arm, bound) for bound in judged.bounds if bound.name in NAMES)
+    left = LEFT_TO_MAIN | ({LADDER} if judged.ladder.blind else set())
+    return tuple(_of_arm(arm, bound, left) for bound in judged.bounds if bound.name in NAMES)
 
 
 def missing_bound(arm: str) -> Bound:
     """The bound of an arm that was asked for and gave nothing to judge."""
-    return Bound(f"{HARD}[{arm}]", "inconclusive", "no turn was replayed on both paths")
+    return Bound(f"{LADDER}[{arm}]", "inconclusive", "no turn was replayed on both paths")
 
 
-def _of_arm(arm: str, bound: Bound) -> Bound:
+def _of_arm(arm: str, bound: Bound, left_to_main: frozenset[str]) -> Bound:
     name = f"{bound.name}[{arm}]"
-    if bound.state == "inconclusive" and bound.name in LEFT_TO_MAIN:
+    if bound.state == "inconclusive" and bound.name in left_to_main:
         message = f"no fault found, and none ruled out at this size: {bound.message}"
         return replace(bound, name=name, state="not_applicable", message=message, needed=None)
     return replace(bound, name=name)

@@ -246,8 +246,9 @@ def _bounds(parts: Parts, sessions: Sequence[SessionSums], policy: Policy) -> tu
 
 
 def _power(greedy: GreedyJudgement, acceptance: Acceptance) -> str:
-    loud = [f"{noise.shape} shape: {noise.too_noisy}" for noise in greedy.noise if noise.too_noisy]
-    tokens = token_statement(greedy.tokens, greedy.sessions, "; ".join(loud) or None)
+    unsure = next((noise.open for noise in greedy.noise if noise.open is not None), None)
+    shown = [(r.threshold, r.needed / r.tokens) for r in greedy.ladder.rungs if r.needed]
+    tokens = token_statement(greedy.tokens, greedy.sessions, unsure, shown)
     return f"{tokens}; {acceptance.power}"
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from checks.exact.stream import longest_gap, stall_bound
-from checks.findings import CHUNK_STALL, ERROR, GREEDY_DIVERGENCE, WARNING, Finding
+from checks.findings import CHUNK_STALL, ERROR, GREEDY_DIVERGENCE, INFO, WARNING, Finding
 from checks.greedy.judge import TurnResult
 from checks.run.exact import PairJudgements
 from checks.sessions.evidence import RunFacts
@@ -29,9 +29,9 @@ MOST_TURNS = 20
 
 
 def suspicious_turns(findings: Iterable[Finding]) -> list[TurnId]:
-    """Turns with a hard divergence; the first `MOST_TURNS`."""
+    """Turns with a hard divergence, one that leaves the run open too; the first `MOST_TURNS`."""
     found = [
-        (f.session, f.turn) for f in findings if f.code == GREEDY_DIVERGENCE and f.severity == ERROR
+        (f.session, f.turn) for f in findings if f.code == GREEDY_DIVERGENCE and f.severity != INFO
     ]
     return [(s, t) for s, t in found if s is not None and t is not None][:MOST_TURNS]
 

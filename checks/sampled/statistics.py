@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
+from checks.alpha import level
 from checks.policy import Policy
 from checks.sampled.distribution import Floats
 from checks.sampled.draft_acceptance import DraftCount
@@ -21,13 +22,13 @@ from checks.sampled.tail_count import TailCount, tail_p
 from checks.sampled.turn import SampledScores
 from checks.stats.holm import holm
 
-E_THRESHOLD = 500.0
+E_THRESHOLD = 1 / level("sampled_process")
 """e-value at which sampled tokens fail: by Ville's inequality a sound path reaches it with
-probability at most 1/500, however often one looks."""
+probability at most one over it, however often one looks."""
 
-SAMPLED_P = 0.001
+SAMPLED_P = level("sampled_tests")
 """Level of the tests that look once (surprisal, smooth components, tail count, drafts),
-Holm-adjusted: at one run a night a sound path fails once in three years."""
+Holm-adjusted."""
 
 NOISE_LEVEL = 0.999
 """Level of the limit of the baseline's own means, beyond which the e-process counts."""

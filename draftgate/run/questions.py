@@ -3,7 +3,7 @@
 1. Diverged turns: the candidate's tokens from the first divergence on, teacher-forced.
 2. A random sample of the baseline's own outputs, with at least as many tokens: the noise floor in
    the same (prefill) shape.
-3. Suspects: its own next token after the candidate's tokens before a token above the hard bound.
+3. Suspects: its own next token after the candidate's tokens before a token far beyond its noise.
 4. The changed tails of planted controls.
 
 Without a questioner only the scores on file are used, and no suspect is asked about.
@@ -13,7 +13,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from checks.controls.swap import SwapPlan, plan_hard_swap, plan_soft_swaps
+from checks.controls.swap import SwapPlan, plan_far_swap, plan_frequent_swaps
 from checks.greedy.judge import GreedyJudgement, Suspect, judge_greedy
 from checks.greedy.turn import GreedyTurn
 from checks.run.reruns import suspicious_turns
@@ -128,12 +128,12 @@ def ask_main(
     turns, judged = _judge(evidence, facts, arm, answers)
     if questioner is not None and judged.suspects:
         suspects = counted(len(judged.suspects), "token")
-        questioner.reporter.note(f"baseline: asking about {suspects} above the hard bound")
+        questioner.reporter.note(f"baseline: asking about {suspects} far beyond its noise")
         answers = _with_own(answers, arm, questioner.own_tokens(turns, judged.suspects))
         turns, judged = _judge(evidence, facts, arm, answers)
     swaps = (
-        plan_hard_swap(turns, judged),
-        plan_soft_swaps(turns, judged, facts.policy, facts.seed),
+        plan_far_swap(turns, judged),
+        plan_frequent_swaps(turns, judged, facts.seed),
     )
     if questioner is not None:
         planted = [request for plan in swaps for request in plan.to_score]

@@ -26,14 +26,16 @@ Servers = Mapping[str, Sequence[PathFacts]]
 """What every server of a path says of itself."""
 
 UNKNOWN = (
-    "tails of the target's rounding noise: its config.json is not at hand, light ones are assumed; "
-    'set `noise_tails = "heavy"` under [policy] for MoE, FP8 and NVFP4 targets'
+    "tails of the target's rounding noise: its config.json is not at hand, so one token far beyond "
+    "the noise keeps the run open and does not fail it; under [policy] set `noise_tails` to "
+    '"light" for a dense target, to "heavy" for MoE, FP8 and NVFP4'
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """A configuration whose `policy.noise_tails` is no longer ``auto``; and why it is so."""
+    """A configuration whose `policy.noise_tails` is ``auto`` only where the target's own config is
+    not at hand; and why it is so."""
 
     config: Config
     notes: tuple[str, ...] = ()
@@ -47,13 +49,15 @@ def settle_noise_tails(config: Config, servers: Servers) -> Settled:
     target = target_config(_model(config, servers))
     flags = parse_flags((*config.server.flags, *config.baseline.flags))
     reason = heavy_tails(target or {}, flags)
+    if reason is None and target is None:
+        return Settled(config, unverified=(UNKNOWN,))
     tails = "light" if reason is None else "heavy"
     policy = config.policy.model_copy(update={"noise_tails": tails})
     settled = config.model_copy(update={"policy": policy})
     if reason is not None:
         note = f"the target is {reason}: its noise has heavy tails, so no single token condemns"
         return Settled(settled, notes=(note,))
-    return Settled(settled, unverified=(UNKNOWN,) if target is None else ())
+    return Settled(settled)
 
 
 LOGPROBS_MODE = "--logprobs-mode"

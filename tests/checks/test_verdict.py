@@ -64,12 +64,14 @@ def test_power_agrees_with_the_published_sizes() -> None:
 
 def test_power_tells_faults_spread_over_sessions_from_those_confined_to_some() -> None:
     # 29,958 / -ln 0.05 = 10,000.3, and half a token; of 24 sessions 1 - 0.05^(1/24) = 11.7%.
-    said = token_statement(29_958, 24, None)
+    said = token_statement(29_958, 24, None, [])
     assert "one wrong token in 10,001" in said
     assert "at least 12% of them" in said
 
 
 def test_power_claims_nothing_where_no_single_token_condemns() -> None:
-    said = token_statement(29_958, 24, "decode shape: too noisy")
-    assert said == "a single wrong token would not have shown: decode shape: too noisy"
-    assert token_statement(0, 0, None) == "no greedy token was judged"
+    said = token_statement(29_958, 24, "tails are heavy", [])
+    assert said.endswith("since tails are heavy; and no number of them")
+    said = token_statement(29_958, 24, "tails are heavy", [(0.3, 2e-3), (3.0, 5e-4)])
+    assert said.endswith("one in 2,000 above 3 nat, in three sessions or more, would have")
+    assert token_statement(0, 0, None, []) == "no greedy token was judged"

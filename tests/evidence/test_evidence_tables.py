@@ -87,9 +87,9 @@ def test_tables() -> None:
 
 
 def test_a_rate_is_predicted_to_show_where_its_lower_limit_leaves_twice_the_baselines() -> None:
-    # k exceedances of the candidate, none of the baseline in as many tokens (deff 1, MOVER):
-    # (k - low(k))² + (2 · 3.0)² < k², which the exact Poisson limit first meets at k = 7.1.
-    assert [rate_need(rate, 0.0) for rate in (1e-2, 1e-3)] == pytest.approx([710, 7100], rel=0.02)
+    # k exceedances of the candidate, none of the baseline in as many tokens (deff 1): (2 / 3)^k,
+    # which is half of 5e-4 at k = 20.5.
+    assert [rate_need(rate, 0.0) for rate in (1e-2, 1e-3)] == pytest.approx([2046, 20460], rel=0.02)
 
 
 def test_half_of_the_runs_are_caught_at_the_size_found() -> None:

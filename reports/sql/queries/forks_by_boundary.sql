@@ -2,7 +2,7 @@
 -- boundary: what was being written at the fork
 -- crossing: the last boundary before it
 -- forks: turns that fork there
--- hard: of them, with a regret above the hard bound
+-- hard: of them, with a regret far beyond the baseline's noise
 -- max_regret: largest regret there, in nat
 -- none: no turn parted from the baseline
 select label as boundary, crossing, count(*) as forks,

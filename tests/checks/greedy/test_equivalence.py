@@ -1,5 +1,6 @@
 """Greedy equivalence on a synthetic model whose logits are known."""
 
+import math
 import re
 from dataclasses import replace
 
@@ -9,8 +10,8 @@ from checks.bounds import ControlResult
 from checks.controls.swap import (
     SwapPlan,
     judge_swap,
-    plan_hard_swap,
-    plan_soft_swaps,
+    plan_far_swap,
+    plan_frequent_swaps,
     planted_result,
 )
 from checks.greedy.judge import floor_of, judge_greedy, judge_one
@@ -57,7 +58,7 @@ def test_rounding_noise_forks_and_is_a_near_tie(noisy_pool) -> None:
     assert {fork.kind for fork in forks} == {"near_tie"}
     assert all(fork.regret <= 0.5 for fork in forks)
     assert {finding.code for finding in judgement.findings} == {"NEAR_TIE_FORK"}
-    assert _states(judgement)["greedy_hard_regret"] == "pass"
+    assert _states(judgement)["greedy_regret_ladder"] == "pass"
     assert judgement.unscored == 0
 
 
@@ -105,34 +106,62 @@ def _judged(plan: SwapPlan, turns, scores, policy: Policy) -> ControlResult:
     return judge_swap(plan, planted, results, floor, policy, seed=0)
 
 
-def test_a_planted_rank_2_token_is_caught(quiet_pool) -> None:
+@pytest.mark.parametrize("tails", ["light", "auto", "heavy"])
+def test_a_planted_rank_2_token_is_caught(quiet_pool, tails) -> None:
+    """It fails the run, or keeps it from passing where the tails are not known to be light."""
+    policy = POLICY.model_copy(update={"noise_tails": tails})
     model = SyntheticModel()
-    judgement = judge_greedy(quiet_pool, POLICY, seed=0)
-    plan = plan_hard_swap(quiet_pool, judgement)
+    judgement = judge_greedy(quiet_pool, policy, seed=0)
+    plan = plan_far_swap(quiet_pool, judgement)
     (swap,) = plan.swaps
     assert swap.turn.candidate.content != quiet_pool[0].candidate.content
     scores = {request.digest: model.score(request) for request in plan.to_score}
-    result = _judged(plan, quiet_pool, scores, POLICY)
+    result = _judged(plan, quiet_pool, scores, policy)
     assert (result.state, result.expected) == ("caught", "GREEDY_DIVERGENCE")
+    assert ("GREEDY_DIVERGENCE" in result.fired) == (tails == "light")
 
 
 def test_frequent_small_swaps_are_caught(quiet_pool) -> None:
     model = SyntheticModel()
     judgement = judge_greedy(quiet_pool, POLICY, seed=0)
-    plan = plan_soft_swaps(quiet_pool, judgement, POLICY, seed=0)
-    # twice the margin of 2e-3 over 3,456 tokens
-    assert len(plan.swaps) == 14
+    plan = plan_frequent_swaps(quiet_pool, judgement, seed=0)
+    rung = next(rung for rung in judgement.ladder.rungs if f"({rung.threshold:g} nat)" in plan.kind)
+    assert len(plan.swaps) == math.ceil(1.5 * rung.needed)
     scores = {request.digest: model.score(request) for request in plan.to_score}
     result = _judged(plan, quiet_pool, scores, POLICY)
     assert result.state == "caught"
     assert "REGRET_RATE" in result.fired
 
 
+def test_a_ladder_without_power_says_that_nothing_can_be_planted(quiet_pool) -> None:
+    """Of 8 sessions of 20 tokens each no rung could fail whatever it showed."""
+    few = [cut(turn) for turn in quiet_pool[:24]]
+    judgement = judge_greedy(few, POLICY, seed=0)
+    assert judgement.ladder.blind
+    assert _states(judgement)["greedy_regret_ladder"] == "inconclusive"
+    plan = plan_frequent_swaps(few, judgement, seed=0)
+    result = _judged(plan, few, {}, POLICY)
+    assert (result.state, result.detail) == (
+        "no_data",
+        "no rung of the ladder has power in decode shape",
+    )
+
+
+def cut(turn: GreedyTurn) -> GreedyTurn:
+    sides = (
+        replace(side, tokens=side.tokens[:7])
+        for side in (turn.candidate, turn.baseline, turn.repeat)
+    )
+    candidate, baseline, repeat = sides
+    return replace(
+        turn, candidate=candidate, baseline=baseline, repeat=repeat, scored_baseline=None
+    )
+
+
 def test_a_blind_judgement_would_miss_the_swap(quiet_pool, monkeypatch) -> None:
     judgement = judge_greedy(quiet_pool, POLICY, seed=0)
-    plan = plan_hard_swap(quiet_pool, judgement)
-    monkeypatch.setattr("checks.greedy.noise.HARD_FLOOR", 50.0)
-    monkeypatch.setattr("checks.greedy.noise.HARD_CEILING", 60.0)
+    plan = plan_far_swap(quiet_pool, judgement)
+    monkeypatch.setattr("checks.greedy.noise.FAR_FLOOR", 50.0)
     assert _judged(plan, quiet_pool, {}, POLICY).state == "missed"
 
 
@@ -174,7 +203,7 @@ def test_the_rate_says_how_many_small_regrets_each_side_has(noisy_pool) -> None:
 
 
 def test_a_suspect_that_the_baseline_repeats_is_excused(quiet_pool) -> None:
-    plan = plan_hard_swap(quiet_pool, judge_greedy(quiet_pool, POLICY, seed=0))
+    plan = plan_far_swap(quiet_pool, judge_greedy(quiet_pool, POLICY, seed=0))
     (swap,) = plan.swaps
     name = (swap.turn.session, swap.turn.turn)
     others = [turn for turn in quiet_pool if (turn.session, turn.turn) != name]
@@ -214,6 +243,6 @@ def test_a_path_that_refuses_or_reads_other_tokens_is_not_judged(quiet_pool) -> 
 def test_traffic_that_is_sampled_throughout_leaves_no_greedy_bound_open() -> None:
     judged = judge_greedy([], POLICY, seed=0)
     assert {bound.state for bound in judged.bounds} == {"not_applicable"}
-    plans = (plan_hard_swap([], judged), plan_soft_swaps([], judged, POLICY, seed=0))
+    plans = (plan_far_swap([], judged), plan_frequent_swaps([], judged, seed=0))
     controls = [_judged(plan, [], {}, POLICY) for plan in plans]
     assert [control.state for control in controls] == ["not_applicable", "not_applicable"]

@@ -20,8 +20,8 @@ from msgspec import structs
 
 from checks.acceptance.drafting import Drafting
 from checks.acceptance.profile_sums import ProfileSums
-from checks.controls.swap import SwapPlan, plan_hard_swap, plan_soft_swaps
-from checks.greedy.bounds import HARD
+from checks.controls.swap import SwapPlan, plan_far_swap, plan_frequent_swaps
+from checks.greedy.bounds import LADDER
 from checks.greedy.judge import judge_greedy
 from checks.policy import Policy
 from checks.run.bounds import FAITHFUL
@@ -157,7 +157,7 @@ def asked(evidence: Evidence) -> tuple[Answers, tuple[SwapPlan, ...]]:
         scores |= {request.digest: MODEL.score(request) for request in requests}
     turns = turns_of(evidence, Answers(scores))
     judged = judge_greedy(turns, FACTS.policy, 0)
-    plans = (plan_hard_swap(turns, judged), plan_soft_swaps(turns, judged, FACTS.policy, 0))
+    plans = (plan_far_swap(turns, judged), plan_frequent_swaps(turns, judged, 0))
     planted = [request for plan in plans for request in plan.to_score]
     return Answers(scores | {r.digest: MODEL.score(r) for r in planted}), plans
 
@@ -277,7 +277,7 @@ def of_fidelity(facts: RunFacts, *fidelity: str) -> RunFacts:
 @pytest.mark.parametrize(
     ("fidelity", "alone", "note"),
     [
-        (("exact", "lossy"), "pass", "8 lossy): the bounds of the others stand beside"),
+        (("exact", "lossy"), "inconclusive", "8 lossy): the bounds of the others stand beside"),
         (("after_compaction", "rebuilt"), "fail", "8 after_compaction): the bounds of the others"),
         (("exact", "rebuilt"), None, None),
         (("lossy", "after_compaction"), None, "8 after_compaction, 8 lossy): no bound is about"),
@@ -287,15 +287,18 @@ def of_fidelity(facts: RunFacts, *fidelity: str) -> RunFacts:
 def test_the_bounds_of_faithful_prompts_stand_beside_those_of_all(
     evidence: Evidence,
     asked: tuple[Answers, tuple[SwapPlan, ...]],
-    whole: RunJudgement,
     fidelity: tuple[str, str],
     alone: str | None,
     note: str | None,
 ) -> None:
-    """The one wild turn is the second of its session."""
+    """The one wild turn is the second of its session; on a dense target it fails the run."""
     answers, plans = asked
-    facts = of_fidelity(replace(FACTS, swaps=plans), *fidelity)
+    dense = replace(
+        FACTS, swaps=plans, policy=FACTS.policy.model_copy(update={"noise_tails": "light"})
+    )
+    facts = of_fidelity(dense, *fidelity)
     judged = judge_all(sessions_of(evidence, answers, facts), facts).judgement
+    whole = judge_all(sessions_of(evidence, answers, dense), dense).judgement
     assert judged.verdict == whole.verdict, "they decide nothing"
     faithful = {bound.name: bound for bound in judged.faithful}
     said = [text for text in judged.notes if "neither exact nor rebuilt" in text]
@@ -304,9 +307,9 @@ def test_the_bounds_of_faithful_prompts_stand_beside_those_of_all(
         assert judged.faithful == ()
         return
     of_all = {bound.name: bound for bound in judged.verdict.bounds}
-    assert of_all[HARD].state == "fail"
-    assert faithful[HARD].state == alone
+    assert of_all[LADDER].state == "fail"
+    assert faithful[LADDER].state == alone
     # 16 turns of the main arm, as many of c8, 8 as users send them: half of each
     assert (of_all["answered_turns"].n, faithful["answered_turns"].n) == (40, 20)
     sampled = fidelity[0] in FAITHFUL  # s6/t0 is
-    assert faithful[HARD].n == (SESSIONS - sampled) * LENGTH
+    assert faithful[LADDER].n == (SESSIONS - sampled) * LENGTH

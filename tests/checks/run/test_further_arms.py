@@ -71,13 +71,14 @@ def test_a_small_arm_leaves_an_undecided_rate_to_the_main_one() -> None:
     found = bounds_of(judged)
     assert found["greedy_regret_rate[c16]"].state == "not_applicable"
     assert found["greedy_regret_rate[c16]"].high is not None
-    assert found["greedy_hard_regret[c16]"].state == "pass"
+    assert undecided["greedy_regret_ladder"] == "inconclusive"
+    assert found["greedy_regret_ladder[c16]"].state == "not_applicable"
     assert "sessions[c16]" not in found
 
 
 def test_an_arm_of_which_nothing_ran_stays_open() -> None:
     found = missing_bound("c16")
-    assert (found.name, found.state) == ("greedy_hard_regret[c16]", "inconclusive")
+    assert (found.name, found.state) == ("greedy_regret_ladder[c16]", "inconclusive")
 
 
 # The speed-up curve.

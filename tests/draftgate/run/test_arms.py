@@ -78,7 +78,7 @@ def test_a_sound_pair_passes_with_its_arms(outcome: GateOutcome) -> None:
     further = {"candidate-c8", "baseline-c8", "baseline-c8-aa", "candidate-cold", "baseline-cold"}
     assert journals(outcome) == OWN | further | {"scores"}
     bounds = {bound.name: bound.state for bound in outcome.verdict.bounds}
-    assert bounds["greedy_hard_regret[c8]"] == bounds["greedy_hard_regret[cold]"] == "pass"
+    assert bounds["greedy_regret_ladder[c8]"] == bounds["greedy_regret_ladder[cold]"] == "pass"
     assert bounds["scored_share[c8]"] == "pass"
 
 
@@ -218,7 +218,7 @@ def test_an_arm_whose_turns_nobody_answers_is_no_pass(tmp_path: Path) -> None:
         outcome = run_gate(with_arms(paper_config(tmp_path, servers), C8), SilentReporter())
     assert outcome.verdict.verdict == "inconclusive", outcome.verdict.reasons
     states = {bound.name: bound.state for bound in outcome.verdict.bounds}
-    assert states["answered_turns"] == states["greedy_hard_regret[c8]"] == "inconclusive"
+    assert states["answered_turns"] == states["greedy_regret_ladder[c8]"] == "inconclusive"
 
 
 def test_journals_of_arms_are_judged_offline(tmp_path: Path) -> None:
@@ -228,7 +228,7 @@ def test_journals_of_arms_are_judged_offline(tmp_path: Path) -> None:
     files = [folder.journal(path, "main") for path in ("candidate", "baseline")]
     again = judge_journals(files, None)
     assert again.codes["ARGS_NOT_JSON"] == outcome.codes["ARGS_NOT_JSON"]
-    assert "greedy_hard_regret[c8]" in {bound.name for bound in again.verdict.bounds}
+    assert "greedy_regret_ladder[c8]" in {bound.name for bound in again.verdict.bounds}
 
 
 def test_a_run_that_ended_inside_an_arm_goes_on_there(tmp_path: Path) -> None:

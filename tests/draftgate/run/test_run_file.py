@@ -217,14 +217,17 @@ def test_a_key_that_a_newer_version_brings_was_not_changed_by_the_user(begun: Ru
         changes_since(begun, config(run={"kind": "aa"}))
 
 
-def test_tails_that_the_run_settled_were_not_changed_by_the_user(tmp_path: Path) -> None:
+def test_tails_that_the_run_settled_were_not_changed_by_the_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("draftgate.run.target.target_config", lambda model: {"num_experts": 8})
     with paper_paths() as servers:
-        first = paper_config(tmp_path, servers)
+        first = paper_config(tmp_path, servers, noise_tails="auto")
         folder = RunFolder(run_gate(first, SilentReporter()).folder)
     assert changes_since(folder, first) == []
     plan = read_run(folder)
     assert plan is not None
-    assert (first.policy.noise_tails, begun_config(plan).policy.noise_tails) == ("auto", "light")
+    assert (first.policy.noise_tails, begun_config(plan).policy.noise_tails) == ("auto", "heavy")
 
 
 def test_options_need_not_be_given_again_and_others_are_refused_at_once(tmp_path: Path) -> None:

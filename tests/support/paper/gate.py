@@ -55,7 +55,7 @@ def paper_config(folder: Path, servers: tuple[PaperServer, PaperServer], **polic
                 "urls": [servers[1].url],
                 "speculative_config": {"method": "eagle3", "num_speculative_tokens": K},
             },
-            "policy": {**LENIENT, **policy},
+            "policy": {"noise_tails": "light", **LENIENT, **policy},
         },
         "test",
     )

@@ -1,0 +1,86 @@
+"""Whole runs with every test on: few of them, and the machinery that counts them."""
+
+import numpy as np
+import pytest
+
+from evidence.budget import (
+    CASES,
+    SIZE,
+    Case,
+    Outcome,
+    judge,
+    most_allowed,
+    powered,
+    simulated,
+    sound,
+    worse,
+)
+from evidence.sampled_sizes import pool
+
+BY_NAME = {case.name: case for case in (*CASES, *powered())}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["dense, twice", "dense, twice, clustered in sessions", "expert flips, twice, not known"],
+)
+def test_sound_runs_do_not_fail(name: str) -> None:
+    """Of 6 at 1% more than 1 would have probability 0.1%."""
+    case = BY_NAME[name]
+    drawn = pool(case.sampled, case.greedy.verify, 11, SIZE.sessions)
+    found = [judge(case, drawn, (11, place)) for place in range(6)]
+    assert sum(one.word == "fail" for one in found) <= 1, [one.failed for one in found]
+
+
+@pytest.mark.parametrize(
+    ("name", "fault", "bound"),
+    [
+        ("dense, twice", worse(1e-3, 2.5), "greedy_regret_ladder"),
+        ("dense, twice, not known", worse(5e-3, 2.5), "greedy_regret_ladder"),
+        ("dense, twice, not known", worse(1e-2, 0.5), "greedy_regret_rate"),
+    ],
+)
+def test_faulty_runs_fail_by_the_bound_they_break(name: str, fault, bound: str) -> None:
+    case = BY_NAME[name]
+    drawn = pool(case.sampled, case.greedy.verify, 12, SIZE.sessions)
+    found = judge(case, drawn, (12, 0), fault)
+    assert found.word == "fail"
+    assert bound in found.failed
+    assert "REGRET_RATE" in found.failed or "GREEDY_DIVERGENCE" in found.failed
+
+
+def test_a_fault_may_keep_to_some_sessions() -> None:
+    case = BY_NAME["dense, twice"]
+    rng = np.random.default_rng(5)
+    _, measured = simulated(case.greedy, SIZE, rng, worse(0.5, 50.0, 0.25))
+    hit = {m.session for m in measured if any((p.values > 49).any() for p in m.candidate)}
+    assert len(hit) == SIZE.sessions // 4
+
+
+def test_words_and_what_is_allowed() -> None:
+    assert [one.word for one in (Outcome(frozenset("a"), True), Outcome(frozenset(), True))] == [
+        "fail",
+        "inconclusive",
+    ]
+    assert Outcome(frozenset(), False).word == "pass"
+    assert most_allowed(1000) == 18
+    assert sound([], np.random.default_rng(0)) == []
+
+
+def test_every_kind_of_noise_is_there() -> None:
+    kinds = " ".join(case.name for case in CASES)
+    for kind in (
+        "dense",
+        "twice",
+        "Laplace",
+        "Pareto 3",
+        "Pareto 2.5",
+        "expert flips",
+        "clustered",
+    ):
+        assert kind in kinds
+    assert all(isinstance(case, Case) for case in powered())
+    flips = BY_NAME["expert flips, twice"]
+    assert (flips.greedy.tail, flips.sampled.tail, flips.tails) == (None, None, "heavy")
+    laplace = BY_NAME["Laplace, twice"]
+    assert (laplace.greedy.laplace, laplace.sampled.kind) == (True, "laplace")
