@@ -1,8 +1,9 @@
 """The turns of an arm as their checks want them, and what the baseline is to score for that.
 
 Up to the first divergence the baseline's own stream already scores the candidate, for free. From
-there on the candidate's tokens are teacher-forced, and so are at least as many of the baseline's
-own tokens, from turns drawn at random.
+there on the candidate's tokens are teacher-forced, and so is the rest of the baseline's own output
+of the same turn: turns differ in their noise, and those that fork have more of it. Turns drawn at
+random fill up what is left of as many tokens.
 
 Of a turn at a temperature above 0 the baseline reads both paths' outputs again, with as many of the
 best tokens listed at every place as a vLLM server allows by default. The baseline's own output is
@@ -68,7 +69,7 @@ def _turn(
         baseline=baseline.response,
         repeat=None if repeat is None else repeat.response,
         scored_candidate=None if start is None else _scored(candidate.response, start, answers),
-        scored_baseline=_scored(baseline.response, 0, answers),
+        scored_baseline=_own_scored(candidate.response, baseline.response, answers),
         verify=None if verify is None else verify.response,
         scored_verify=None
         if verify is None or parted is None
@@ -96,6 +97,21 @@ def score_request(response: Response, start: int) -> ScoreRequest | None:
     return ScoreRequest((*prompt, *ids[:start]), ids[start:])
 
 
+def _own_scored(candidate: Response, baseline: Response, answers: Answers) -> Scored | None:
+    """The baseline's own output read again: whole, or behind the candidate's fork."""
+    whole, start = _scored(baseline, 0, answers), own_tail(candidate, baseline)
+    return whole if whole is not None or start is None else _scored(baseline, start, answers)
+
+
+def own_tail(candidate: Response, baseline: Response) -> int | None:
+    """Where the rest of the baseline's own output begins, behind the fork: the token at a fork is
+    a near tie because it was chosen so, and no sample of the noise."""
+    start = fork_index(candidate, baseline)
+    if start is None or start + 1 >= len(baseline.token_ids or ()):
+        return None
+    return start + 1
+
+
 def _scored(response: Response, start: int, answers: Answers) -> Scored | None:
     request = score_request(response, start)
     score = None if request is None else answers.scores.get(request.digest)
@@ -107,7 +123,8 @@ LEAST_NOISE_TOKENS = 2000
 
 
 def scoring_requests(turns: Sequence[GreedyTurn], seed: int) -> list[ScoreRequest]:
-    """Every diverged tail, then the baseline's own outputs until there are as many tokens.
+    """Every diverged tail, the baseline's own of the same turns, then its outputs of others until
+    there are as many tokens of its own.
 
     Turns with processed logits are left out: prompt logprobs are always raw.
     """
@@ -119,8 +136,19 @@ def scoring_requests(turns: Sequence[GreedyTurn], seed: int) -> list[ScoreReques
             if response is not None and start is not None:
                 tails.append(score_request(response, start))
     requests = [request for request in tails if request is not None]
+    own = list(_own_tails(usable))
     wanted = max(LEAST_NOISE_TOKENS, sum(len(r.continuation) for r in requests))
-    return [*requests, *_sample(usable, wanted, seed)]
+    wanted -= sum(len(request.continuation) for request in own)
+    others = [turn for turn in usable if own_tail(turn.candidate, turn.baseline) is None]
+    return [*requests, *own, *_sample(others, wanted, seed)]
+
+
+def _own_tails(turns: Sequence[GreedyTurn]) -> Iterable[ScoreRequest]:
+    for turn in turns:
+        start = own_tail(turn.candidate, turn.baseline)
+        request = None if start is None else score_request(turn.baseline, start)
+        if request is not None:
+            yield request
 
 
 def _sample(turns: Sequence[GreedyTurn], tokens: int, seed: int) -> Iterable[ScoreRequest]:
