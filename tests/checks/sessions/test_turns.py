@@ -1,8 +1,8 @@
 """What the baseline reads again: tails of forked turns, the candidate's and its own."""
 
 from checks.greedy.turn import GreedyTurn
-from checks.run.evidence import Answers
-from checks.run.turns import LEAST_NOISE_TOKENS, _own_scored, own_tail, scoring_requests
+from checks.sessions.evidence import Answers
+from checks.sessions.turns import LEAST_NOISE_TOKENS, _own_scored, own_tail, scoring_requests
 from tests.support.synthetic_model import SyntheticModel, response_of
 from traces.wire.response import Response, Token
 
