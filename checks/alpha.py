@@ -94,6 +94,12 @@ SHARES = (
         (f.CALLS_CHANGED,),
     ),
     Share(
+        "scores_shifted",
+        0.0005,
+        "scores of equal tokens against rounding, all tokens and three places, Bonferroni",
+        codes=(f.LOGPROBS_SHIFTED,),
+    ),
+    Share(
         "slices",
         0.001,
         "regret rate and tool success of every slice, Holm-adjusted (`slice_p`)",
@@ -147,7 +153,8 @@ DEMANDED_BOUNDS = frozenset({"mean_acceptance_length"})
 is no fault of equivalence. Two-sided 95% intervals."""
 
 EXACT_FAMILIES = frozenset({f.SETUP, f.TRANSPORT, f.CONTENT, f.TOOL_CALLS})
-"""Families whose codes compare without chance: equal or not, valid or not."""
+"""Families whose codes compare without chance, equal or not, valid or not; but for a code that
+has a share."""
 
 EXACT_CODES = frozenset(
     {

@@ -58,6 +58,11 @@ NON_FINITE_LOGPROBS = _code("NON_FINITE_LOGPROBS", TRANSPORT, "scores are NaN or
 LOGPROBS_CONSTANT = _code(
     "LOGPROBS_CONSTANT", TRANSPORT, "all logprobs identical where the baseline's vary"
 )
+LOGPROBS_SHIFTED = _code(
+    "LOGPROBS_SHIFTED",
+    TRANSPORT,
+    "equal tokens, other logprobs than the baseline's beyond its noise",
+)
 UTF8_REPLACEMENT = _code("UTF8_REPLACEMENT", TRANSPORT, "U+FFFD that the baseline lacks")
 
 CONTENT_DIFF = _code("CONTENT_DIFF", CONTENT, "content lost, added or moved")

@@ -24,7 +24,7 @@ from checks.exact.counts import (
 )
 from checks.exact.divergence import check_divergence, check_dropped, check_duplicated
 from checks.exact.endings import check_finish, check_one_finish, check_premature
-from checks.exact.logprobs import check_argmax, check_constant, check_finite
+from checks.exact.logprobs import check_argmax, check_constant, check_finite, check_shifted
 from checks.exact.markers import check_markers
 from checks.exact.neighbours import check_leak
 from checks.exact.repetition import check_repetition
@@ -43,6 +43,7 @@ TRANSPORT: tuple[Check, ...] = (
     check_logprob_counts,
     check_finite,
     check_constant,
+    check_shifted,
     check_replacement,
 )
 """Checks whose codes are judged on a stream that is cut as well."""

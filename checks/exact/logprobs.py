@@ -9,6 +9,8 @@ from checks.findings import Finding, NotJudged
 from checks.pair import Pair, Side
 from checks.request import processes_logits
 from checks.tokens.argmax import TOLERANCE, below_best
+from checks.tokens.fork import first_divergence
+from checks.tokens.regret import above
 from traces.wire.tokens import Tokens
 
 REFUSAL = "out of range float values"
@@ -75,6 +77,61 @@ def check_constant(pair: Pair) -> Iterator[Finding | NotJudged]:
             baseline=f"{min(baseline):g} … {max(baseline):g}",
             candidate=f"{candidate[0]:g}",
         )
+
+
+LIKELY = -5.0
+"""Log probability (nat) of a token whose score rounding moves little; scores far out in the tail
+are sums of many small numbers."""
+MEAN_SHIFT = 0.2
+"""Mean of |d| over `SHIFTED_TOKENS` tokens in a row, in multiples of the hard bound: twice what
+vLLM's own accuracy test allows a request (tests/v1/e2e/general/accuracy_utils.py: 0.1 nat)."""
+SHIFTED_TOKENS = 20
+
+
+def check_shifted(pair: Pair) -> Iterator[Finding | NotJudged]:
+    """Scores of equal tokens behind equal tokens: one further off than the hard bound, or a row of
+    them on average. What is smaller only a whole run can tell from rounding
+    (`checks.greedy.shift`).
+    """
+    if pair.request is not None and processes_logits(pair.request):
+        yield NotJudged(f.LOGPROBS_SHIFTED, "logits are processed")
+        return
+    ids, other = pair.candidate.ids, pair.baseline.ids
+    if ids is None or other is None or _is_constant(pair):
+        yield NotJudged(f.LOGPROBS_SHIFTED, "no tokens with scores on both sides")
+        return
+    parted = first_divergence(ids, other)
+    end = min(len(ids), len(other)) if parted is None else parted
+    own, base = (Tokens.of(side.tokens or ()).logprobs[:end] for side in _sides(pair))
+    held = np.isfinite(own) & np.isfinite(base) & (base > LIKELY)
+    if not held.any():
+        yield NotJudged(f.LOGPROBS_SHIFTED, "no tokens with scores on both sides")
+        return
+    shift = np.where(held, own - base, 0.0)
+    place = int(np.argmax(np.abs(shift)))
+    row, count = np.abs(shift[held]), int(held.sum())
+    single = bool(above(abs(float(shift[place])), pair.hard_bound))
+    mean = float(row.mean())
+    if count >= SHIFTED_TOKENS:
+        mean = float(np.convolve(row, np.full(SHIFTED_TOKENS, 1 / SHIFTED_TOKENS), "valid").max())
+    if single or (count >= SHIFTED_TOKENS and mean > MEAN_SHIFT * pair.hard_bound):
+        yield Finding(
+            f.LOGPROBS_SHIFTED,
+            f"token {place} is scored {own[place]:.3g}, the baseline scores it {base[place]:.3g}; "
+            f"{mean:.2g} nat apart on average over {min(count, SHIFTED_TOKENS)} equal tokens",
+            token=place,
+            baseline=f"{base[place]:.3g}",
+            candidate=f"{own[place]:.3g}",
+            detail={"mean": mean, "tokens": count},
+        )
+
+
+def _sides(pair: Pair) -> tuple[Side, Side]:
+    return pair.candidate, pair.baseline
+
+
+def _is_constant(pair: Pair) -> bool:
+    return any(isinstance(found, Finding) for found in check_constant(pair))
 
 
 def _own(side: Side) -> list[float]:

@@ -203,6 +203,7 @@ def _findings(parts: Parts, counters: Sequence[Finding], policy: Policy) -> list
     whole = [
         *parts.setup.findings,
         *parts.greedy.findings,
+        *parts.scores.findings,
         *parts.sampled.findings,
         *parts.acceptance.findings,
         *parts.drafts.findings,

@@ -18,6 +18,7 @@ from checks.controls.swap import judge_swap
 from checks.controls.temperature import judge_temperature_control
 from checks.controls.unchanged import Copies, judge_unchanged
 from checks.greedy.judge import GreedyJudgement
+from checks.greedy.shift import ShiftJudgement, judge_shift
 from checks.run.acceptance import (
     Acceptance,
     Accepted,
@@ -49,6 +50,7 @@ class Parts:
 
     setup: SetUp
     greedy: GreedyJudgement
+    scores: ShiftJudgement
     pairs: PairJudgements
     sampled: SampledJudgement
     acceptance: Acceptance
@@ -73,6 +75,7 @@ def judge_parts(
     return Parts(
         setup=_setup(sessions, main, facts),
         greedy=greedy_of(main, facts.main, floor, facts),
+        scores=judge_shift([turn for one in sessions for turn in one.score_shifts], policy),
         pairs=sum((one.exact for one in main), PairJudgements()) + beside,
         sampled=sampled_of(sessions, policy, seed),
         acceptance=judge_acceptance(

@@ -23,6 +23,7 @@ from checks.controls.temperature import Redrawn, redraw_turn
 from checks.controls.unchanged import Copies
 from checks.findings import Finding
 from checks.greedy.judge import TurnResult, judge_one
+from checks.greedy.shift import TurnShift, shift_of
 from checks.greedy.turn import GreedyTurn
 from checks.request import is_greedy
 from checks.run.acceptance import Accepted, accepted_of, shared_sums, sums_of
@@ -37,7 +38,7 @@ from checks.scope import ADDED, Scope
 from checks.servers.speed import SpeedPair, chunk_counts, speed_pair
 from checks.sessions.evidence import RunFacts
 from checks.sessions.pairs import LivePair, main_pairs, plain_pairs
-from checks.sessions.reading import at_boundaries
+from checks.sessions.reading import Reading, at_boundaries
 from checks.sessions.setup import ONLY_FIRST, prompt_differences
 from checks.sessions.turns import sampled_turns
 from checks.slices.regret import Part, Sums, added, regret_sums
@@ -96,8 +97,9 @@ class SessionSums:
     `loads` are what its answers hold by path and arm; `plain` the exact checks of the turns as
     users send them, `stalled` those of them that stood still. `profiles` are the sums of each
     further arm, `shifts` those of the main arm and of an arm with other prompts over the turns that
-    both have. `added` is what is sampled besides. `slices` names the slices of each
-    turn. `prints`, `answered_on` and `runs` say which servers answered, and in which run.
+    both have. `added` is what is sampled besides. `slices` names the slices of each turn;
+    `score_shifts` holds how far scores of equal tokens lie apart. `prints`, `answered_on` and
+    `runs` say which servers answered, and in which run.
     `planted`, `copies`, `swapped` and `planted_calls` are the controls planted in its turns; `cuts`
     the outputs that were cut, `delivered` those that were parsed once, and `uncut` counts the
     others by reason. `scope` says what its tokens were, and what their text was compared with;
@@ -126,6 +128,7 @@ class SessionSums:
     copies: Copies
     swapped: Mapping[str, tuple[TurnResult, ...]]
     planted_calls: tuple[PlantedCall, ...]
+    score_shifts: tuple[TurnShift, ...]
     cuts: tuple[CutOutput, ...]
     delivered: tuple[CutOutput, ...]
     uncut: Mapping[str, int]
@@ -215,6 +218,7 @@ def judge_session(read: ReadSession, floor: RunFloor, facts: RunFacts) -> Sessio
         copies=copies,
         swapped={plan.kind: tuple(_swapped(plan, read, floor)) for plan in facts.swaps},
         planted_calls=tuple(_planted_calls(turns, captures)),
+        score_shifts=tuple(_score_shifts(turns, read.readings[MAIN])),
         cuts=cuts,
         delivered=delivered,
         uncut=Counter(fate for one in candidate.values() if (fate := fate_of(one)) is not None),
@@ -333,6 +337,17 @@ def _planted_calls(turns: Iterable[GreedyTurn], captures: Evidence) -> Iterator[
         planted = planted_turn(key, sent[key].request, turn.baseline, turn.candidate)
         if planted is not None:
             yield planted
+
+
+def _score_shifts(
+    turns: Iterable[GreedyTurn], readings: Mapping[TurnId, Reading]
+) -> Iterator[TurnShift]:
+    """How far the scores of equal tokens lie apart, by place in the step where steps are known."""
+    for turn in turns:
+        steps = readings[turn.session, turn.turn].steps
+        shift = shift_of(turn, steps.committed.tolist() if isinstance(steps, Steps) else None)
+        if shift is not None:
+            yield shift
 
 
 def _prints(captures: Evidence) -> dict[str, frozenset[str]]:

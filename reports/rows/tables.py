@@ -22,6 +22,7 @@ from reports.rows.judgement import (
     tool_rows,
 )
 from reports.rows.redacted import Redact
+from reports.rows.scores import score_rows
 from reports.rows.setup import difference_rows, path_rows, session_rows, turn_rows
 from reports.rows.slices import regret_rows, scope_rows, slice_rows
 from reports.rows.speed import curve_rows, gap_rows, speed_rows
@@ -74,7 +75,11 @@ def run_tables(
         server_samples=list(sample_rows(name, facts.samples)),
         pairs=[row for arm in facts.judged_arms for row in _pairs(name, run, arm)],
         findings=list(finding_rows(name, judged.findings, cases, redact)),
-        metrics=[*_speed(name, judged), *gap_rows(name, rows.captures)],
+        metrics=[
+            *_speed(name, judged),
+            *gap_rows(name, rows.captures),
+            *score_rows(name, judged.parts.scores.places),
+        ],
         acceptance=[
             row
             for arm, cells in judged.profiles.items()
@@ -168,6 +173,7 @@ def _not_judged(conclusion: RunJudgement) -> Iterator[str]:
             yield f"arm {arm.arm.name}: {code}: {reason} ({n} turns)"
     for item in (
         *conclusion.parts.setup.not_judged,
+        *conclusion.parts.scores.not_judged,
         *conclusion.parts.acceptance.not_judged,
         *conclusion.parts.splits.not_judged,
     ):
