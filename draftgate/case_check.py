@@ -108,7 +108,7 @@ def check_cases(files: Sequence[Path]) -> CaseCheck:
             if codes:
                 raise InputError(
                     f"{file}: expects unknown codes: {', '.join(codes)}",
-                    "docs/findings.md lists every code",
+                    "`draftgate docs findings` lists every code",
                 )
             judged = judge_case(case, str(file), split_judge(case))
             cases.append(CheckedCase(file, case, tuple(judged)))

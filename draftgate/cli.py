@@ -49,6 +49,10 @@ VERBS: dict[str, Verb] = {
     "compare": Verb("compare", "Put two stored runs side by side: what got worse."),
     "advise": Verb("advise", "Where the drafter pays, and where its drafts are lost."),
     "init": Verb("init", "Write a first configuration, from sessions and endpoints."),
+    "demo": Verb(
+        "start.demo", "Run a first gate here, on a small model that comes with draftgate."
+    ),
+    "docs": Verb("start.docs", "Print a page of the documentation, or what a finding code means."),
     "doctor": Verb("doctor", "Can this machine and this configuration run a gate?"),
 }
 

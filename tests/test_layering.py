@@ -83,11 +83,12 @@ ROOMS = {
     "draftgate.run.single": "draftgate.config draftgate.progress draftgate.run draftgate.preflight",
     "draftgate.parsers": "",
     "draftgate.init": "draftgate.config",
+    "draftgate.demo": "",
     "draftgate.testing": "draftgate.run",
     "draftgate": "draftgate.version draftgate.progress draftgate.config draftgate.machine"
     " draftgate.run draftgate.run.gate draftgate.run.single",
     "draftgate.commands": "draftgate draftgate.progress draftgate.config draftgate.machine"
-    " draftgate.run draftgate.preflight draftgate.parsers draftgate.init",
+    " draftgate.run draftgate.preflight draftgate.parsers draftgate.init draftgate.demo",
     "draftgate.pytest_plugin": "draftgate draftgate.progress draftgate.config draftgate.machine"
     " draftgate.run draftgate.testing",
 }

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 ROOMS = {"traces", "replay", "checks", "reports", "draftgate"}
+MOST_BYTES = 16 * 2**20
+"""Of the wheel, 11 MiB of which are the demo's model pair."""
 BUILD = "import sys, setuptools.build_meta as b; print(getattr(b, 'build_' + sys.argv[1])('dist'))"
 
 START = """
@@ -33,10 +35,10 @@ def source(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     except PackageNotFoundError:
         pytest.skip("building needs setuptools here")
     copy = tmp_path_factory.mktemp("source")
-    for name in (*ROOMS, "tests", "models"):
-        ignored = shutil.ignore_patterns("__pycache__", "weights", "work", "samples")
+    for name in (*ROOMS, "tests", "models", "docs"):
+        ignored = shutil.ignore_patterns("__pycache__", "work")
         shutil.copytree(root / name, copy / name, ignore=ignored)
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copy(root / name, copy / name)
     return copy
 
@@ -73,9 +75,29 @@ def test_data_files_travel(root: Path, wheel: Path) -> None:
         for file in (root / room).rglob("*")
         if file.suffix in (".sql", ".j2", ".css", ".json") or file.name == "py.typed"
     ]
-    data = [name for name in wanted if "/samples/" not in name]
-    assert len(data) > 50
-    assert sorted(set(data) - names_in(wheel)) == []
+    assert len(wanted) > 50
+    assert sorted(set(wanted) - names_in(wheel)) == []
+
+
+def test_the_demo_and_the_pages_travel(root: Path, wheel: Path) -> None:
+    """The model pair, the sessions and every page, and nothing else of their folders."""
+    weights, docs, samples = root / "models" / "weights", root / "docs", root / "traces" / "samples"
+    wanted = {f"draftgate/demo/pair/{f.relative_to(weights)}" for f in weights.glob("*/*")}
+    wanted |= {f"draftgate/docs/{f.relative_to(docs)}" for f in docs.rglob("*.md")}
+    wanted |= {f"traces/samples/{f.name}" for f in samples.glob("*.jsonl")}
+    assert len(wanted) > 60
+    assert sorted(wanted - names_in(wheel)) == []
+    assert not [name for name in names_in(wheel) if name.endswith((".png", ".zst"))]
+    assert wheel.stat().st_size < MOST_BYTES
+
+
+def test_the_demo_finds_its_files_in_the_wheel(installed: Path, root: Path, tmp_path: Path) -> None:
+    _, said = run_installed(installed, root, NO_VLLM + DEMO, str(tmp_path))
+    places = said.split()
+    assert places[0] == str(installed / "draftgate" / "demo" / "pair")
+    assert places[1] == str(installed / "traces" / "samples")
+    assert places[2] == str(installed / "draftgate" / "docs" / "findings.md")
+    assert places[3] == "40"
 
 
 def test_it_declares_its_licence_its_command_and_its_plugin(wheel: Path) -> None:
@@ -92,7 +114,7 @@ def test_the_sdist_builds_the_same_wheel(source: Path, wheel: Path, tmp_path: Pa
         archive.extractall(tmp_path, filter="data")
     (inside,) = tmp_path.iterdir()
     assert names_in(built("wheel", inside)) == names_in(wheel)
-    assert not (inside / "models").exists()
+    assert not list((inside / "models").rglob("*.py"))
 
 
 @pytest.fixture(scope="module")
@@ -135,6 +157,16 @@ from reports.store.store import Store
 Store.in_memory().close()
 _environment().get_template("report.html.j2")
 print(draftgate.__file__)
+"""
+DEMO = """
+from pathlib import Path
+from draftgate.config.file import read_config
+from draftgate.demo.config import write_demo
+from draftgate.demo.files import pair_folder, samples_folder
+from draftgate.pages import page
+from draftgate.run.plan import make_plan
+config = read_config(write_demo(Path(sys.argv[1]) / "demo"))
+print(pair_folder(), samples_folder(), page("ARGS_NOT_JSON").file, make_plan(config).turns)
 """
 
 

@@ -186,12 +186,12 @@ class RunSection(ConfigTable):
     arms: Literal["none", "listed", "all"] = Field(
         "listed",
         description="further arms: `none`, those `listed` in `[[arms]]`, or `all`, the ready-made "
-        "ones too (docs/arms.md)",
+        "ones too (`draftgate docs arms`)",
     )
     scorer: Literal["auto", "teacher-forcing", "lockstep"] = Field(
         "auto",
-        description="how the baseline scores tokens it did not choose (docs/scoring.md); `auto` "
-        "takes lockstep where its server has no prompt logprobs",
+        description="how the baseline scores tokens it did not choose (`draftgate docs scoring`); "
+        "`auto` takes lockstep where its server has no prompt logprobs",
     )
     verify_floor: Literal["auto", "on", "off"] = Field(
         "auto",

@@ -57,7 +57,7 @@ def parse_config(data: dict[str, Any], origin: str) -> Config:
         fixes = [fix for _, fix in problems if fix]
         raise ConfigError(
             f"{origin}: " + "; ".join(text for text, _ in problems),
-            "; ".join(fixes) or "see docs/configuration.md for every key",
+            "; ".join(fixes) or "`draftgate docs configuration` has every key",
         ) from None
 
 

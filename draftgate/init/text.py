@@ -26,7 +26,8 @@ WIDTH = 96
 RULE_OF_THREE = 3.0
 HEAD = """\
 # What `draftgate gate` replays, on which paths, under which policy. A key that is commented out
-# shows its default; docs/configuration.md explains each, `draftgate doctor` says what is missing.
+# shows its default; `draftgate docs configuration` explains each, `draftgate doctor` says
+# what is missing.
 """
 SECTIONS: Mapping[str, type[BaseModel]] = {
     "run": RunSection,

@@ -18,7 +18,7 @@ from draftgate.testing.recorded_turn import RecordedTurn
 if TYPE_CHECKING:
     from draftgate.run.outcome import GateOutcome
 
-NOTHING = "no journals, endpoints or configuration are named: docs/pytest.md"
+NOTHING = "no journals, endpoints or configuration are named: `draftgate docs pytest`"
 
 
 class NoPaths:

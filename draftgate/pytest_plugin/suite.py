@@ -22,7 +22,7 @@ from traces.errors import DraftgateError
 if TYPE_CHECKING:
     from draftgate.run.outcome import GateOutcome
 
-NO_CASES = "no case files are named: --draftgate-cases, docs/pytest.md"
+NO_CASES = "no case files are named: --draftgate-cases, `draftgate docs pytest`"
 
 
 class Suite:

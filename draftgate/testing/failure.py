@@ -28,5 +28,5 @@ def failure(evidence: Answer | BothPaths, pair: Pair, found: Sequence[Finding]) 
     lines = [f"{evidence.name}: {', '.join(dict.fromkeys(f.code for f in found))}"]
     lines += [f"{finding.code}: {mask(finding.message)}" for finding in found]
     lines += differences(pair, found, mask)
-    lines.append("docs/findings.md says how each is computed, and what to do")
+    lines.append("`draftgate docs CODE` says how each is computed, and what to do")
     return AssertionError("\n".join(lines))

@@ -5,6 +5,7 @@ fail   Leave the drafter off for this traffic.
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -110,6 +111,9 @@ def _equal(summary: Summary) -> Iterator[Step]:
 
 def _failed(summary: Summary) -> Iterator[Step]:
     yield Step("Leave the drafter off for this traffic.")
+    if summary.codes:
+        code = Counter(summary.codes).most_common(1)[0][0]
+        yield Step("Read what the most frequent finding means.", f"draftgate docs {code}")
     case = next((f["case_file"] for f in summary.pressing if f["case_file"]), None)
     if case:
         yield Step("Show the first fault again, offline.", f"draftgate check {case}")
@@ -126,23 +130,26 @@ def _hint(code: str) -> str:
 
 
 def _undecided(summary: Summary) -> Iterator[Step]:
-    limit = _most_sessions(summary)
-    grow = f"raise `max_sessions` (now {limit})" if limit else "name more files in `[run] sessions`"
+    limits = _limits(summary)
+    grow = f"raise {' and '.join(limits)}" if limits else "name more files in `[run] sessions`"
     yield Step(f"Replay more: {grow}.")
     for bound in summary["bounds"]:
         if bound["state"] == "inconclusive" and bound["needed"]:
-            yield Step(f"{bound['name']} needs {bound['needed']}.")
+            yield Step(f"`{bound['name']}` needs {bound['needed']}.")
     bare = [c["kind"] for c in summary["controls"] if c["state"] == "no_data"]
     if bare:
         yield Step(f"No turn was there to plant this fault in: {', '.join(bare)}.")
 
 
-def _most_sessions(summary: Summary) -> int | None:
-    """`run.max_sessions` of the configuration, where it kept sessions out."""
-    config = json.loads(summary.run["config"] or "{}")
-    limit = config.get("run", {}).get("max_sessions")
+def _limits(summary: Summary) -> list[str]:
+    """Limits of the configuration that kept turns out: ``["`max_turns` (now 40)"]``."""
+    config = json.loads(summary.run["config"] or "{}").get("run", {})
     (replayed,) = summary["replayed"]
-    return limit if limit is not None and replayed["sessions"] >= limit else None
+    return [
+        f"`{key}` (now {config[key]})"
+        for key, counted in (("max_sessions", "sessions"), ("max_turns", "turns"))
+        if config.get(key) is not None and replayed[counted] >= config[key]
+    ]
 
 
 def _invalid(summary: Summary) -> Iterator[Step]:

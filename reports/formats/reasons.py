@@ -45,7 +45,8 @@ def _times(reason: str) -> int:
 
 def _reason(full: str, bounds: dict[str, Row]) -> Reason:
     head, colon, rest = full.partition(": ")
-    if colon and head in bounds and bounds[head]["value"] is not None:
+    too_long = len(rest) > MOST_CHARACTERS
+    if colon and too_long and head in bounds and bounds[head]["value"] is not None:
         return Reason(head, _numbers(bounds[head]), None, rest)
     coded = CODE.match(full)
     if coded is None and not (colon and head in bounds):

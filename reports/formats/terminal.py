@@ -108,7 +108,7 @@ def _acceptance(summary: Summary) -> Table:
     heads = (
         "boundary",
         "steps",
-        "acceptance length",
+        "length",
         "95% interval",
         "accepted at position 1, 2 …",
     )

@@ -63,7 +63,7 @@ FINDINGS = Table(
     (
         RUN,
         ORDINAL,
-        Column("code", "VARCHAR", "stable code, documented in docs/findings.md", required=True),
+        Column("code", "VARCHAR", "stable code; `draftgate docs CODE` explains it", required=True),
         Column("severity", "severity_name", "error, warning or info", required=True),
         Column("session", "VARCHAR", "session id; NULL: about the run"),
         Column("turn", "VARCHAR", "turn id; NULL: about the session or the run"),

@@ -95,7 +95,7 @@ def _the_only_one(sql: str) -> duckdb.Statement:
     try:
         statements = duckdb.extract_statements(sql)
     except duckdb.Error as error:
-        raise StoreError(f"SQL: {error}", "docs/sql.md has examples") from error
+        raise StoreError(f"SQL: {error}", "`draftgate docs sql` has examples") from error
     if len(statements) != 1:
         raise StoreError(
             f"SQL: {len(statements)} statements; expected one",
@@ -121,4 +121,4 @@ def _refused(store: Store, error: duckdb.Error) -> StoreError:
         )
     if isinstance(error, duckdb.BinderException):
         return StoreError(f"SQL: {text}", "`draftgate sql 'describe TABLE'` lists columns")
-    return StoreError(f"SQL on {store.path}: {text}", "docs/sql.md has examples")
+    return StoreError(f"SQL on {store.path}: {text}", "`draftgate docs sql` has examples")

@@ -32,7 +32,7 @@ def problem_of(
         return f"not JSON: {first['msg']}", "a case file is one JSON object"
     if first["type"] == "missing":
         return f"{where} is missing", f"add `{place[-1]}`"
-    return f"{where or 'the file'}: {first['msg']}", "see the case format in docs/cases.md"
+    return f"{where or 'the file'}: {first['msg']}", "`draftgate docs cases` has the case format"
 
 
 def _is_branch(part: int | str) -> bool:

@@ -116,7 +116,7 @@ NONSENSE = [
     ("policy", "bootstrap_samples = 2000", "policy.bootstrap_samples: unknown key"),
     ("policy", 'severity = { CONTENT_DIF = "info" }', "did you mean CONTENT_DIFF?"),
     ("policy", 'severity = { content_diff = "info" }', "did you mean CONTENT_DIFF?"),
-    ("policy", 'severity = { QQQQ = "info" }', "docs/findings.md lists every code"),
+    ("policy", 'severity = { QQQQ = "info" }', "draftgate docs findings"),
     ("policy", 'severity = { CONTENT_DIFF = "loud" }', "policy.severity.CONTENT_DIFF: "),
     ("policy", 'severity = { PATHS_DIFFER = "info" }', "PATHS_DIFFER cannot be info"),
     ("policy", 'severity = { NO_DRAFTS = "warning" }', "NO_DRAFTS cannot be warning"),

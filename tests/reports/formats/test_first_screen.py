@@ -100,15 +100,19 @@ def test_an_undecided_run_says_how_much_more(summary: Summary) -> None:
     texts = [s.text for s in next_steps(changed(summary, run, bounds=[open_bound]))]
     assert texts == [
         "Replay more: raise `max_sessions` (now 12).",
-        "regret_rate needs 8,000 more tokens.",
+        "`regret_rate` needs 8,000 more tokens.",
     ]
+    run["config"] = json.dumps({"run": {"max_sessions": 40, "max_turns": 48}})
+    texts = [s.text for s in next_steps(changed(summary, run, bounds=[open_bound]))]
+    assert texts[0] == "Replay more: raise `max_turns` (now 48)."
     run["config"] = json.dumps({"run": {"max_sessions": None}})
     assert "[run] sessions" in next_steps(changed(summary, run, bounds=[open_bound]))[0].text
 
 
 def test_reasons_are_short_and_keep_all_that_is_behind_them(summary: Summary) -> None:
     long = "GREEDY_DIVERGENCE x 69: " + "regret of token 4 " * 30
-    bound = "regret_rate: 308 of 29143 candidate tokens"
+    message = "308 of 29143 candidate tokens; " * 9
+    bound = f"regret_rate: {message}"
     given = [long, bound, "no control was planted", "evil\x1b[2J: x"]
     first, second, third, fourth = reasons(changed(summary, {"reasons": given}))
     assert (first.head, first.code, first.detail) == (
@@ -118,7 +122,7 @@ def test_reasons_are_short_and_keep_all_that_is_behind_them(summary: Summary) ->
     )
     assert len(first.text) <= 162
     assert first.text.endswith(" …")
-    assert (second.head, second.detail) == ("regret_rate", "308 of 29143 candidate tokens")
+    assert (second.head, second.detail) == ("regret_rate", message)
     assert second.text == "0.0001 per token (0 … 0.0002), margin 0.0003 per token"
     assert (third.head, third.text, third.detail) == ("", "no control was planted", None)
     assert fourth.text == "evil\\x1b[2J: x"

@@ -1,0 +1,1 @@
+"""Verbs that need no configuration of the user: a demo, and the pages."""
