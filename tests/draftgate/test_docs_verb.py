@@ -45,7 +45,7 @@ def test_every_code_has_its_entry(code: str) -> None:
 
 def test_an_unknown_topic_names_near_ones() -> None:
     with pytest.raises(InputError) as caught:
-        page("configuraton")
+        page("configurations")
     assert "configuration" in caught.value.fix
 
 
