@@ -61,6 +61,7 @@ AGENTS = {
     "open-inference": Agent(records=True),
     "langsmith": Agent(records=True),
     "chat-messages": Agent(records=True),
+    "tau2-bench": Agent(records=True),
 }
 
 

@@ -51,6 +51,7 @@ SPELLINGS: dict[str, Spelling] = {
     "adk": Spelling("adk", observed.adk),
     "cursor": Spelling("cursor", observed.cursor),
     "tau-bench": Spelling("chat-messages", observed.tau_bench, many=True),
+    "tau2-bench": Spelling("chat-messages", observed.tau2_bench, many=True),
     "converse": Spelling("request-log", observed.converse, repeats=True),
     "langsmith": Spelling("langsmith", observed.langsmith, repeats=True),
     "langfuse": Spelling("langfuse", observed.langfuse, repeats=True),

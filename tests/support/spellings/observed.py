@@ -169,6 +169,36 @@ def tau_bench(talks: list[Conversation]) -> bytes:
     ])  # fmt: skip
 
 
+def tau2_bench(talks: list[Conversation]) -> bytes:
+    """Results of tau2-bench; the user calls a tool too, which the agent does not see."""
+    runs = []
+    for place, talk in enumerate(talks):
+        messages: list[dict[str, Any]] = []
+        for exchange in talk.exchanges:
+            if exchange.user:
+                asked = {"id": "u", "name": "look", "arguments": {}, "requestor": "user"}
+                messages.append({"role": "user", "content": None, "tool_calls": [asked]})
+                messages.append({"role": "tool", "id": "u", "content": "seen", "requestor": "user"})
+                messages.append({"role": "user", "content": exchange.user, "tool_calls": None})
+            calls = [
+                {"id": c.id, "name": c.tool, "arguments": c.arguments, "requestor": "assistant"}
+                for c in exchange.calls
+            ]
+            said = {"role": "assistant", "content": exchange.text, "tool_calls": calls or None}
+            messages.append({**said, "cost": 0.1, "raw_data": None})
+            messages += [
+                {"role": "tool", "id": c.id, "content": c.result, "requestor": "assistant",
+                 "error": False}
+                for c in exchange.calls
+            ]  # fmt: skip
+        runs.append({"id": talk.id, "task_id": str(place), "trial": 0, "messages": messages})
+    info = {
+        "agent_info": {"implementation": "llm_agent", "llm": "m-1"},
+        "environment_info": {"domain_name": "retail", "policy": talks[0].system},
+    }
+    return orjson.dumps({"timestamp": AT, "info": info, "tasks": [], "simulations": runs})
+
+
 def cursor(talks: list[Conversation]) -> bytes:
     """A transcript of Cursor's agent."""
     rows = []

@@ -18,6 +18,7 @@ from traces.readers.chat.transcript import add_thread
 from traces.readers.files.json_text import embedded
 from traces.readers.files.sample import Sample
 from traces.readers.formats.chat_rows.dialect import joined_responses
+from traces.readers.formats.chat_rows.tau2 import SIMULATIONS, is_two_sided, of_agent, simulations
 from traces.readers.formats.requests.exchange import request_facts
 from traces.readers.intake import Intake
 from traces.readers.reader import share
@@ -59,12 +60,14 @@ class ChatRows:
 
     format: ClassVar[str] = "chat-messages"
     unsupported: ClassVar[str | None] = None
-    keys: ClassVar[frozenset[str]] = frozenset({*COLUMNS, "role", "from"})
+    keys: ClassVar[frozenset[str]] = frozenset({*COLUMNS, SIMULATIONS, "role", "from"})
 
     def match(self, sample: Sample) -> float:
         """Rows with a list of messages. A bare list of messages counts as one row."""
         if self._is_bare_list(sample):
             return 0.5
+        if any(map(row_messages, simulations(sample.document)[:3])):
+            return 0.9
         return 0.9 * share(sample, sum(bool(row_messages(row)) for row in sample.rows))
 
     def _is_bare_list(self, sample: Sample) -> bool:
@@ -83,7 +86,8 @@ class ChatRows:
                     intake.ledger.skip(row, "no_message")
             yield self._session({"messages": messages}, messages, intake, None)
             return
-        for row, value in intake.source.rows():
+        found = simulations(intake.source.document)
+        for row, value in enumerate(found, 1) if found else intake.source.rows():
             messages = row_messages(value)
             if not messages:
                 intake.ledger.skip(row, "no_messages")
@@ -112,12 +116,14 @@ class ChatRows:
         definitions = embedded(row.get("tools", row.get("functions")))
         toolset = builder.toolset(recorded_tools(definitions)) if items(definitions) else None
         chat = ChatReader(intake.blobs)
+        if two_sided := is_two_sided(messages):
+            messages = of_agent(messages)
         transcript = [
             item
             for position, message in enumerate(messages, 1)
             for item in chat.message(message, (number or position,))
         ]
-        fidelity: Fidelity = "exact"
+        fidelity: Fidelity = "rebuilt" if two_sided else "exact"
         transcript, converted = joined_responses(transcript, messages)
         if converted:
             builder.warn("converted_log", number, "one message per item; responses were joined")

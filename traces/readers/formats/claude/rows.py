@@ -38,8 +38,7 @@ EXIT_CODE = re.compile(r"^\s*(?:Error: )?Exit code (\d+)")
 
 
 IFLOW = "session-"
-"""How ids of sessions of iFlow CLI begin. It writes its sessions, which it never rewinds, in order;
-its links leave rows out."""
+"""How ids of sessions of iFlow CLI begin; its rows are read in order, whatever they link to."""
 
 
 class ClaudeRow(msgspec.Struct, gc=False):
