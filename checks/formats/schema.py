@@ -17,7 +17,7 @@ from jsonschema.validators import validator_for
 
 from checks.formats.patterns import PatternUnusable
 from checks.formats.schema_keywords import checkable
-from checks.formats.schema_work import TooMuchWork, limited_work
+from checks.formats.schema_work import TooMuchWork, limited_work, too_large
 
 DEFAULT = jsonschema.Draft202012Validator
 
@@ -74,6 +74,8 @@ def _validator(schema: Any) -> Any:
 def _checked(text: str) -> Any:
     """The validator of a schema; checking a schema costs far more than using it."""
     schema: Any = json.loads(text)
+    if (why := too_large(schema)) is not None:
+        raise UnusableSchema(why)
     declared = schema.get("$schema") if isinstance(schema, Mapping) else None
     find: Any = validator_for
     cls: Any = find(schema, default=None) if declared else DEFAULT

@@ -12,10 +12,10 @@ from fractions import Fraction
 from typing import Any
 
 from jsonschema.exceptions import ValidationError
-from jsonschema.validators import extend
+from jsonschema.validators import create
 
 from checks.formats import patterns
-from checks.formats.schema_work import PATTERN, counted, spend
+from checks.formats.schema_work import PATTERN, counted, spend, visits
 
 
 def found_in(rule: str, text: str) -> bool:
@@ -82,16 +82,20 @@ def multiple_of(own: Any) -> Any:
     """The draft's `own` rule where it has an answer; exact arithmetic where it overflows.
 
     A multiple is then one in decimals: 10^400 is one of 0.1. Infinity (1e400) is a multiple of
-    nothing.
+    nothing, and has none.
     """
 
     def keyword(validator: Any, rule: Any, value: Any, schema: Any) -> Iterator[ValidationError]:
+        if not validator.is_type(value, "number"):
+            return
+        wrong = math.inf in (abs(value), rule)
         try:
-            yield from own(validator, rule, value, schema)
+            if not wrong:
+                yield from own(validator, rule, value, schema)
         except (OverflowError, ValueError):
-            infinite = math.inf in (abs(value), rule)
-            if infinite or _exact(value) % _exact(rule) != 0:
-                yield ValidationError(f"{value!r} is not a multiple of {rule!r}")
+            wrong = _exact(value) % _exact(rule) != 0
+        if wrong:
+            yield ValidationError(f"{value!r} is not a multiple of {rule!r}")
 
     return keyword
 
@@ -110,9 +114,16 @@ KEYWORDS = {
 
 def checkable(validator: Any) -> Any:
     """The validator class of a draft with these keywords in place of its own."""
-    change: Any = extend
+    make: Any = create
     own = validator.VALIDATORS
     keywords = {**own, **{k: v for k, v in KEYWORDS.items() if k in own}}
     if "multipleOf" in own:
         keywords["multipleOf"] = multiple_of(own["multipleOf"])
-    return change(validator, {name: counted(keyword) for name, keyword in keywords.items()})
+    return make(
+        meta_schema=validator.META_SCHEMA,
+        validators={name: counted(name, keyword) for name, keyword in keywords.items()},
+        type_checker=validator.TYPE_CHECKER,
+        format_checker=validator.FORMAT_CHECKER,
+        id_of=validator.ID_OF,
+        applicable_validators=visits("$dynamicRef" not in own and "$recursiveRef" not in own),
+    )
