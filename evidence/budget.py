@@ -46,7 +46,7 @@ MARGIN = 3e-4
 SIZE = RunSize(24, 2, 300)
 ARM = RunSize(6, 2, 300)
 DIMENSIONS = {"template": 2, "tool": 2, "context": 2}
-POOL = 240
+POOL = 48
 """Sessions of sampled turns that runs draw from."""
 
 Greedy = tuple[list[GreedyTurn], list[TurnRegrets]]
@@ -64,14 +64,15 @@ class Case:
     sampled: Rounding
 
 
-def _case(name: str, tails: str, scale: float = 2.0, **kind: object) -> Case:
-    """The same kind of rounding in both halves; `kind` are fields that both know."""
+def _case(name: str, tails: str, times: float = 2.0, **kind: object) -> Case:
+    """The same kind of rounding in both halves, the candidate's `times` the baseline's; `kind` are
+    fields that both know."""
     laplace = bool(kind.pop("laplace", False))
     shared = {key: kind[key] for key in ("jumps", "scale", "tail", "spread") if key in kind}
     return Case(
         name,
         tails,
-        replace(NoiseModel(0.05, verify=scale, laplace=laplace), **shared),
+        replace(NoiseModel(0.05, verify=times, laplace=laplace), **shared),
         replace(Rounding(kind="laplace" if laplace else "normal"), **shared),
     )
 
@@ -248,14 +249,20 @@ def powered() -> Iterator[Case]:
     return (known[name] for name in POWERED)
 
 
-def row(case: Case, runs: int, seed: int, edit: Edit = sound) -> tuple[object, ...]:
-    """How often each word, and what failed."""
-    drawn = pool(case.sampled, case.greedy.verify, seed, POOL)
+def row(
+    case: Case, drawn: Sequence[ScoredTurn], runs: int, seed: int, edit: Edit = sound
+) -> tuple[object, ...]:
+    """How often each word, and what failed; sampled turns are `drawn` from."""
     found = [judge(case, drawn, (seed, place), edit) for place in range(runs)]
     words = Counter(one.word for one in found)
     named = Counter(name for one in found for name in one.failed)
     by = ", ".join(f"{name} {count}" for name, count in named.most_common(4)) or "none"
     return (runs, words["fail"], words["inconclusive"], words["pass"], by)
+
+
+def sampled_pool(case: Case, seed: int) -> list[ScoredTurn]:
+    """Sampled turns under the case's rounding."""
+    return pool(case.sampled, case.greedy.verify, seed, POOL)
 
 
 def needs(case: Case, runs: int, seed: int) -> list[tuple[object, ...]]:
@@ -294,11 +301,15 @@ def main() -> None:
     if given.faults:
         for case in powered():
             if not given.case or given.case in case.name:
-                rows = [(n, *row(case, given.runs, given.seed, edit)) for n, edit in FAULTS]
+                drawn = sampled_pool(case, given.seed)
+                rows = [(n, *row(case, drawn, given.runs, given.seed, edit)) for n, edit in FAULTS]
                 print(f"\n{case.name}\n\n" + table(("fault", *head), rows), flush=True)
         return
     chosen = [case for case in CASES if not given.case or given.case in case.name]
-    rows = [(f"{c.name} ({c.tails})", *row(c, given.runs, given.seed)) for c in chosen]
+    rows = [
+        (f"{c.name} ({c.tails})", *row(c, sampled_pool(c, given.seed), given.runs, given.seed))
+        for c in chosen
+    ]
     print(table(("sound; rounding (policy)", *head), rows))
     print(f"\nallowed: {most_allowed(given.runs)} of {given.runs}")
 

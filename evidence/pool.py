@@ -77,7 +77,7 @@ def pack(turns: Iterable[TurnRegrets]) -> bytes:
 def unpack(packed: bytes) -> Run:
     """The turns as `checks.greedy.judge.judge_measured` takes them; their streams are empty.
 
-    So a regret above the hard bound is never excused by what the baseline shows there itself.
+    So a regret far beyond the noise is never excused by what the baseline shows there itself.
     """
     measured = [_turn(json.loads(line)) for line in gzip.decompress(packed).splitlines()]
     return [GreedyTurn(turn.session, turn.turn, EMPTY, EMPTY) for turn in measured], measured

@@ -20,8 +20,6 @@ COVERAGE, NOISE, SESSIONS, TURNS = "scored_share", "noise_floor", "sessions", "t
 
 ABSENT = "no turn at temperature 0"
 
-SHOWN_RUNGS = 3
-
 UNVERIFIED = (
     "more than rounding at that scale explains, but that floor was not measured in verify shape, "
     "where rounding may differ; a warning (`verify_floor` measures one on a GPU)"
@@ -78,7 +76,7 @@ def _ladder_words(
     far = sum(len(turn.hard) for turn in judged)
     pardoned = sum(len(turn.excused) for turn in judged)
     limits = ", ".join(f"{floor.far:.3g} ({floor.shape})" for floor in noise.values())
-    yield from (f"p = {rung.adjusted:.2g}: {rung}" for rung in ladder.broken[:SHOWN_RUNGS])
+    yield from ladder.breaks
     yield f"{far} tokens beyond {limits} nat, far from anything the baseline shows"
     if far and (why := _open(noise)):
         yield f"one alone does not fail a run, since {why}"

@@ -221,9 +221,9 @@ def _frequent(
 ) -> Iterator[Finding]:
     """REGRET_RATE of every bound that regrets are too frequent for; a warning of the small ones
     where their floor does not let them condemn."""
-    of_ladder, of_rate, of_small = rates
+    _, of_rate, of_small = rates
     if ladder.broken:
-        yield Finding(REGRET_RATE, of_ladder.message)
+        yield Finding(REGRET_RATE, "; ".join(ladder.breaks))
     if of_rate.state == "fail":
         yield Finding(REGRET_RATE, of_rate.message)
     if small is not None and small.p <= levels.small:

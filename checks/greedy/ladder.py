@@ -46,6 +46,9 @@ RUNGS = (0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 SHOWN_RATE = 0.05
 """A rung that would not fail a candidate with one such token in 20 is off."""
 
+SHOWN = 3
+"""Broken rungs that are spelled out; the others mostly hold the same tokens."""
+
 BOTH = "both"
 
 Floats = npt.NDArray[np.float64]
@@ -95,6 +98,11 @@ class Ladder:
         """The rungs that fail, the surest first."""
         failed = [r for r in self.rungs if r.adjusted is not None and r.adjusted <= self.level]
         return tuple(sorted(failed, key=lambda rung: rung.adjusted or 0.0))
+
+    @property
+    def breaks(self) -> tuple[str, ...]:
+        """The surest of `broken`, in words."""
+        return tuple(f"p = {rung.adjusted:.2g}: {rung}" for rung in self.broken[:SHOWN])
 
     @property
     def blind(self) -> bool:

@@ -188,7 +188,7 @@ def tolerated_p(table: RateTable, deff: float) -> float:
     Sessions that the baseline was not measured in are taken to be like the others of the shape.
     """
     counts, weights = [], []
-    for shape in range(len(SHAPES)):
+    for shape in range(table.candidate_tokens.shape[1]):
         tokens, noise = table.candidate_tokens[:, shape], table.noise_tokens[:, shape]
         known = noise > 0
         covered = float(tokens[known].sum())

@@ -145,7 +145,7 @@ def _listed(counts: Counter[str]) -> str:
 
 
 def _arm(bound: Row) -> str | None:
-    """The further arm a bound is about: `c16` of ``greedy_hard_regret[c16]``."""
+    """The further arm a bound is about: `c16` of ``greedy_regret_ladder[c16]``."""
     name = str(bound["name"])
     return one_line(name[name.index("[") + 1 : -1]) if name.endswith("]") and "[" in name else None
 

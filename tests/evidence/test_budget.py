@@ -83,4 +83,6 @@ def test_every_kind_of_noise_is_there() -> None:
     flips = BY_NAME["expert flips, twice"]
     assert (flips.greedy.tail, flips.sampled.tail, flips.tails) == (None, None, "heavy")
     laplace = BY_NAME["Laplace, twice"]
+    assert {case.greedy.verify for case in CASES} == {1.0, 2.0}
+    assert (BY_NAME["Pareto 3, twice"].greedy.scale, flips.greedy.scale) == (0.2, 0.5)
     assert (laplace.greedy.laplace, laplace.sampled.kind) == (True, "laplace")
