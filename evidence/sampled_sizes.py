@@ -1,6 +1,7 @@
 """Sampled turns under rounding of known kinds: do sound candidates pass, and are faults caught?
 
     python -m evidence.sampled_sizes --runs 1000 > sizes.md
+    python -m evidence.sampled_sizes --runs 1000 --share       # the share that a gate adds
 
 Of every case a pool of sessions of 200 tokens is drawn once: the baseline's tokens from
 distributions with one rounding, the candidate's with another of up to twice the scale, both checked
@@ -40,6 +41,9 @@ Floats = npt.NDArray[np.float64]
 
 LENGTH = 200
 """Tokens of a session."""
+SHARE = (35, 60)
+"""Turns and tokens of each that a tenth of this repository's samples is, each in a session of its
+own."""
 POOL = 1000
 """Sessions of a pool."""
 
@@ -100,22 +104,32 @@ FAULTS: tuple[tuple[str, Fault], ...] = (
 
 
 def pool(
-    noise: Rounding, scale: float, seed: int, sessions: int = POOL, fault: Fault = sound
+    noise: Rounding,
+    scale: float,
+    seed: int,
+    sessions: int = POOL,
+    fault: Fault = sound,
+    length: int = LENGTH,
 ) -> list[ScoredTurn]:
-    """One turn per session; the fault acts on the candidate's distribution."""
+    """One turn per session, of `length` tokens; the fault acts on the candidate's distribution."""
     rng = np.random.default_rng(seed)
-    turns = (_turn(f"{place:06}", noise, scale, rng, fault) for place in range(sessions))
+    turns = (_turn(f"{place:06}", noise, scale, rng, fault, length) for place in range(sessions))
     return [score_turn(turn, seed) for turn in turns]
 
 
 def _turn(
-    session: str, noise: Rounding, scale: float, rng: np.random.Generator, fault: Fault
+    session: str,
+    noise: Rounding,
+    scale: float,
+    rng: np.random.Generator,
+    fault: Fault,
+    length: int,
 ) -> SampledTurn:
-    c = contexts(rng, LENGTH)
+    c = contexts(rng, length)
     factor = float(np.exp(rng.normal(0.0, noise.spread)))
 
     def served(times: float) -> Floats:
-        return _moved(c.probs, times * factor * noise.draw(rng, LENGTH))
+        return _moved(c.probs, times * factor * noise.draw(rng, length))
 
     seen = np.log(served(1.0))
     own = draw(rng, served(1.0))
@@ -177,14 +191,31 @@ def counted(name: str, tokens: int, words: Sequence[str]) -> tuple[object, ...]:
     return (name, f"{tokens:,}", len(words), *(counts[w] for w in ("fail", "inconclusive", "pass")))
 
 
+def of_share(count: int, seed: int) -> Iterator[tuple[object, ...]]:
+    """Sound candidates and faults in runs of `SHARE`."""
+    turns, length = SHARE
+    for name, noise, scale in SOUND:
+        drawn = pool(noise, scale, seed, length=length)
+        words = [verdict(run, 0) for run in runs(drawn, count, turns, seed)]
+        yield counted(f"sound; rounding: {name}", turns * length, words)
+    for name, fault in (("temperature 1.5", tempered(1.5)), *FAULTS):
+        drawn = pool(Rounding(), 1.0, seed, 300, fault, length)
+        words = [verdict(run, 0) for run in runs(drawn, max(count // 10, 5), turns, seed)]
+        yield counted(name, turns * length, words)
+
+
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--sessions", type=int, default=50)
+    parser.add_argument("--share", action="store_true", help="runs as small as the added share")
     given = parser.parse_args()
     head = ("tokens of the candidate", "tokens", "runs", "fail", "inconclusive", "pass")
+    if given.share:
+        print(table(head, list(of_share(given.runs, given.seed))))
+        return
     size, few = given.sessions, max(given.runs // 10, 5)
     rows = []
     for name, noise, scale in SOUND:

@@ -188,6 +188,7 @@ def judge_session(read: ReadSession, floor: RunFloor, facts: RunFacts) -> Sessio
     )
     candidate = captures.of("candidate")
     cuts, delivered = tuple(_cuts(captures, floor)), tuple(_delivered(pairs[MAIN], captures, floor))
+    besides = tuple(_delivered(pairs[SAMPLED], captures, floor, SAMPLED))
     parsed = {output.turn for output in (*cuts, *delivered) if output.parsed}
     return SessionSums(
         arms=arms,
@@ -220,10 +221,12 @@ def judge_session(read: ReadSession, floor: RunFloor, facts: RunFacts) -> Sessio
         planted_calls=tuple(_planted_calls(turns, captures)),
         score_shifts=tuple(_score_shifts(turns, read.readings[MAIN])),
         cuts=cuts,
-        delivered=delivered,
+        delivered=(*delivered, *besides),
         uncut=Counter(fate for one in candidate.values() if (fate := fate_of(one)) is not None),
         scope=scope_of(pairs[MAIN], read.readings[MAIN], parsed)
-        + scope_of(pairs[SAMPLED], read.readings[SAMPLED], (), ADDED),
+        + scope_of(
+            pairs[SAMPLED], read.readings[SAMPLED], {o.turn for o in besides if o.parsed}, ADDED
+        ),
         regrets=_regrets(read, floor),
     )
 
@@ -368,12 +371,15 @@ def _cuts(captures: Evidence, floor: RunFloor) -> Iterable[CutOutput]:
 
 
 def _delivered(
-    pairs: Iterable[LivePair], captures: Evidence, floor: RunFloor
+    pairs: Iterable[LivePair], captures: Evidence, floor: RunFloor, arm: str = MAIN
 ) -> Iterable[CutOutput]:
-    """The outputs beyond the budget of cuts whose text the baseline's does not decide, parsed."""
-    candidate, baseline = captures.of("candidate"), captures.of("baseline")
+    """The outputs of an arm that are not cut, and whose text the baseline's does not decide, parsed
+    as they were sent."""
+    candidate, baseline = captures.of("candidate", arm), captures.of("baseline", arm)
+    cut = floor.drawn if arm == MAIN else ()
     for live in pairs:
-        if isinstance(floor.cutter, str) or live.pair.text_comparable or live.turn in floor.drawn:
+        if isinstance(floor.cutter, str) or live.pair.text_comparable or live.turn in cut:
             continue
         if fate_of(candidate[live.turn]) is None:
-            yield floor.cutter.deliver(candidate[live.turn], baseline.get(live.turn))
+            found = floor.cutter.deliver(candidate[live.turn], baseline.get(live.turn))
+            yield replace(found, findings=tuple(of_arm(arm, one) for one in found.findings))

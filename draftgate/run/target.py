@@ -128,7 +128,7 @@ def generation_config(config: Config, servers: Servers) -> tuple[Mapping[str, An
     model = _model(config, servers) if where == "auto" else where
     held = None if where == "vllm" else _json_file(model, GENERATION)
     over = _as_object(" ".join(flags.get("--override-generation-config", ())))
-    source = f"of {GENERATION}"
+    source = f"as vLLM reads {GENERATION}"
     if held is None:
         why = "as launched" if where == "vllm" else f"{GENERATION} is not at hand"
         source = f"vLLM's own defaults ({why})"

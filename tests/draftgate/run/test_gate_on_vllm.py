@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from draftgate.cli import run as run_cli
+from draftgate.config.config import ArmSection
 from draftgate.config.file import read_config
 from draftgate.progress import SilentReporter
 from draftgate.run.folder import RunFolder
@@ -50,11 +51,14 @@ def pair(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]
             yield Pair(paths["baseline"].urls[0], paths["candidate"].urls[0])
 
 
-def gate(root: Path, folder: Path, pair: Pair, **run: Any) -> GateOutcome:
+def gate(
+    root: Path, folder: Path, pair: Pair, arms: tuple[ArmSection, ...] = (), **run: Any
+) -> GateOutcome:
     overrides = pair.overrides
     overrides["run"] = {"output": str(folder), "db": str(folder / "store.duckdb"), **run}
     overrides["run"].setdefault("tool_parser", "hermes")
-    return run_gate(read_config(root / "gate.toml", overrides), SilentReporter())
+    config = read_config(root / "gate.toml", overrides).model_copy(update={"arms": arms})
+    return run_gate(config, SilentReporter())
 
 
 @pytest.fixture(scope="module")
@@ -136,6 +140,27 @@ def test_one_event_carries_several_tokens(outcome: GateOutcome) -> None:
         for chunk in response_of(capture).chunks
     )
     assert most > 1
+
+
+def test_turns_behind_aborts_and_under_grammars_are_sound(
+    root: Path, pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(root)
+    arms = (
+        ArmSection(name="abort", abort=True, max_turns=10, repeat=False),
+        ArmSection(name="grammar", grammar=True, max_turns=10, repeat=False),
+    )
+    outcome = gate(root, tmp_path, pair, arms, max_turns=12)
+    assert outcome.codes == {}
+    found = {row["arm"]: row["turns"] for row in rows(outcome, "from arms")}
+    assert found == {"main": 12, "abort": 10, "grammar": 10}
+    for path in PATHS:
+        assert any(f"of the {path} were broken off" in note for note in outcome.notes)
+    calls = rows(outcome, "select distinct parsed and known as sound from tool_calls "
+                 "where arm = 'grammar'")  # fmt: skip
+    assert calls == [{"sound": True}]
+    states = {bound.name: bound.state for bound in outcome.verdict.bounds}
+    assert states["greedy_hard_regret[abort]"] == states["greedy_hard_regret[grammar]"] == "pass"
 
 
 def _tampered(outcome: GateOutcome, folder: Path, edit: Any) -> list[str]:

@@ -196,8 +196,8 @@ def test_the_models_own_sampling_is_the_default(model: Path) -> None:
     found = settled(model)
     assert sampling(found) == (0.6, 0.95, 20)
     assert found.notes == (
-        "turns sampled besides their greedy replay: temperature 0.6, top_p 0.95, top_k 20, of "
-        "generation_config.json",
+        "turns sampled besides their greedy replay: temperature 0.6, top_p 0.95, top_k 20, "
+        "as vLLM reads generation_config.json",
     )
 
 
