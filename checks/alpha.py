@@ -88,14 +88,20 @@ SHARES = (
     ),
     Share(
         "call_agreement",
-        0.0005,
+        0.0003,
         "calls changed beyond the margin and the baseline's own changes, by sessions",
         ("call_agreement",),
         (f.CALLS_CHANGED,),
     ),
     Share(
+        "answers_shifted",
+        0.0004,
+        "rates of calls, lengths and ends where words cannot be compared, Bonferroni",
+        codes=(f.ANSWERS_SHIFTED,),
+    ),
+    Share(
         "scores_shifted",
-        0.0005,
+        0.0003,
         "scores of equal tokens against rounding, all tokens and three places, Bonferroni",
         codes=(f.LOGPROBS_SHIFTED,),
     ),

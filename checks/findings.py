@@ -156,6 +156,11 @@ PREFIX_CACHE_LOST = _code(
     "PREFIX_CACHE_LOST", ACCEPTANCE, "cached prompt tokens far below the baseline's"
 )
 
+ANSWERS_SHIFTED = _code(
+    "ANSWERS_SHIFTED",
+    BEHAVIOR,
+    "answers that cannot be compared word by word call, end or run on at other rates",
+)
 CALLS_CHANGED = _code(
     "CALLS_CHANGED", BEHAVIOR, "other calls more often than against itself, beyond the margin"
 )

@@ -13,6 +13,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -155,7 +156,7 @@ def _message(
     said = f"{whole:,.0f} turns with calls: {counts(changes)}; the baseline {repeat}"
     if notice is not None:
         said += f"; p = {notice:.2g} that the candidate changes no more (sign flip over sessions)"
-    needed = sessions_for(0.01, _rate(sums, 2), round(calls))
+    needed = sessions_for(0.01, round(_rate(sums, 2), 3), round(calls))
     if needed is not None:
         said += f"; another call in one turn of 100 would show in about {needed:,} such sessions"
     return said
@@ -173,6 +174,7 @@ def _needed(sums: Sums, margin: float, measured: bool) -> str:
     return "not decidable at these rates, however many turns: find out why calls change"
 
 
+@cache
 def sessions_for(rate: float, noise: float, turns: int) -> int | None:
     """Sessions of so many turns with calls in which a change of calls in a share `rate` of turns
     beyond `noise` is noticed (`NOTICE_LEVEL`) with 80%; `None` where no number of them suffices.

@@ -208,6 +208,7 @@ def _findings(parts: Parts, counters: Sequence[Finding], policy: Policy) -> list
         *parts.acceptance.findings,
         *parts.drafts.findings,
         *parts.behavior.findings,
+        *parts.rates.findings,
         *parts.agreement.findings,
         *counters,
         *parts.splits.findings,

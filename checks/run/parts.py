@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from checks.acceptance.no_drafts import DraftCounts, Drafts, counted, judge_drafts
 from checks.acceptance.profile_sums import ProfileSums
 from checks.bounds import ControlResult
+from checks.calls.answer_rates import RatesJudgement, judge_rates
 from checks.calls.behavior import BehaviorJudgement, judge_behavior
 from checks.calls.call_agreement import AgreementJudgement, judge_agreement
 from checks.controls.acceptance import judge_acceptance_control
@@ -57,6 +58,7 @@ class Parts:
     drafts: Drafts
     behavior: BehaviorJudgement
     agreement: AgreementJudgement
+    rates: RatesJudgement
     splits: SplitRun
     further: tuple[ArmJudgement, ...]
     perturbed: tuple[PerturbedArm, ...]
@@ -84,6 +86,7 @@ def judge_parts(
         drafts=_drafts(accepted, facts),
         behavior=judge_behavior([o for one in sessions for o in one.outcomes], policy, seed),
         agreement=judge_agreement([turn for one in main for turn in one.changes], policy, seed),
+        rates=judge_rates([turn for one in sessions for turn in one.rates], seed),
         splits=_splits(sessions, floor, facts),
         further=tuple(
             judge_further(arm, found, floor, facts)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from checks.acceptance.counters import judge_speculation
 from checks.acceptance.profile_sums import ProfileSums
 from checks.acceptance.steps import Steps
+from checks.calls.answer_rates import TurnRates, turn_rates
 from checks.calls.behavior import PairedOutcome
 from checks.calls.call_agreement import TurnChange
 from checks.calls.outcomes import tool_pair
@@ -97,9 +98,9 @@ class SessionSums:
     `loads` are what its answers hold by path and arm; `plain` the exact checks of the turns as
     users send them, `stalled` those of them that stood still. `profiles` are the sums of each
     further arm, `shifts` those of the main arm and of an arm with other prompts over the turns that
-    both have. `added` is what is sampled besides. `slices` names the slices of each turn;
-    `score_shifts` holds how far scores of equal tokens lie apart. `prints`, `answered_on` and
-    `runs` say which servers answered, and in which run.
+    `score_shifts` holds how far scores of equal tokens lie apart, `rates` what the answers hold
+    that are not compared word by word. `prints`, `answered_on` and `runs` say which servers
+    answered, and in which run.
     `planted`, `copies`, `swapped` and `planted_calls` are the controls planted in its turns; `cuts`
     the outputs that were cut, `delivered` those that were parsed once, and `uncut` counts the
     others by reason. `scope` says what its tokens were, and what their text was compared with;
@@ -129,6 +130,7 @@ class SessionSums:
     swapped: Mapping[str, tuple[TurnResult, ...]]
     planted_calls: tuple[PlantedCall, ...]
     score_shifts: tuple[TurnShift, ...]
+    rates: tuple[TurnRates, ...]
     cuts: tuple[CutOutput, ...]
     delivered: tuple[CutOutput, ...]
     uncut: Mapping[str, int]
@@ -220,6 +222,7 @@ def judge_session(read: ReadSession, floor: RunFloor, facts: RunFacts) -> Sessio
         swapped={plan.kind: tuple(_swapped(plan, read, floor)) for plan in facts.swaps},
         planted_calls=tuple(_planted_calls(turns, captures)),
         score_shifts=tuple(_score_shifts(turns, read.readings[MAIN])),
+        rates=tuple(_rates(pairs[MAIN], captures)),
         cuts=cuts,
         delivered=(*delivered, *besides),
         uncut=Counter(fate for one in candidate.values() if (fate := fate_of(one)) is not None),
@@ -351,6 +354,17 @@ def _score_shifts(
         shift = shift_of(turn, steps.committed.tolist() if isinstance(steps, Steps) else None)
         if shift is not None:
             yield shift
+
+
+def _rates(pairs: Iterable[LivePair], captures: Evidence) -> Iterator[TurnRates]:
+    """What both answers hold of every turn that is not compared word by word."""
+    baseline, candidate = captures.of("baseline"), captures.of("candidate")
+    for live in pairs:
+        if not live.pair.text_comparable:
+            sides = baseline[live.turn].response, candidate[live.turn].response
+            found = turn_rates(live.turn[0], *sides)
+            if found is not None:
+                yield found
 
 
 def _prints(captures: Evidence) -> dict[str, frozenset[str]]:

@@ -22,7 +22,7 @@ from reports.rows.judgement import (
     tool_rows,
 )
 from reports.rows.redacted import Redact
-from reports.rows.scores import score_rows
+from reports.rows.scores import rate_rows, score_rows
 from reports.rows.setup import difference_rows, path_rows, session_rows, turn_rows
 from reports.rows.slices import regret_rows, scope_rows, slice_rows
 from reports.rows.speed import curve_rows, gap_rows, speed_rows
@@ -79,6 +79,7 @@ def run_tables(
             *_speed(name, judged),
             *gap_rows(name, rows.captures),
             *score_rows(name, judged.parts.scores.places),
+            *rate_rows(name, judged.parts.rates.differences),
         ],
         acceptance=[
             row
@@ -174,6 +175,7 @@ def _not_judged(conclusion: RunJudgement) -> Iterator[str]:
     for item in (
         *conclusion.parts.setup.not_judged,
         *conclusion.parts.scores.not_judged,
+        *conclusion.parts.rates.not_judged,
         *conclusion.parts.acceptance.not_judged,
         *conclusion.parts.splits.not_judged,
     ):

@@ -9,6 +9,7 @@ import pytest
 from checks import alpha
 from checks.acceptance.loss import LOSS_P
 from checks.acceptance.reference import REFERENCE_P
+from checks.calls.answer_rates import RATES_LEVEL
 from checks.calls.behavior import SUCCESS_P
 from checks.calls.call_agreement import FAIL_LEVEL
 from checks.findings import CODES
@@ -93,6 +94,7 @@ def test_levels_come_from_the_budget() -> None:
     assert pytest.approx(1 / E_THRESHOLD) == alpha.level("sampled_process")
     assert {
         "call_agreement": FAIL_LEVEL,
+        "answers_shifted": RATES_LEVEL,
         "scores_shifted": SHIFT_LEVEL,
         "sampled_tests": SAMPLED_P,
         "tool_success": SUCCESS_P,
