@@ -84,7 +84,8 @@ class Policy(ConfigTable):
         for code, level in severity.items():
             if code not in CODES:
                 near = difflib.get_close_matches(code.upper(), CODES, n=1, cutoff=0.5)
-                hint = f"did you mean {near[0]}?" if near else "see `draftgate docs findings`"
+                every = "`draftgate docs findings` lists every code"
+                hint = f"did you mean {near[0]}?" if near else every
                 raise ValueError(f"there is no code {code}; {hint}")
             if code in INVALIDATING and level != ERROR:
                 raise ValueError(

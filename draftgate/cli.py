@@ -46,6 +46,7 @@ VERBS: dict[str, Verb] = {
     "report": Verb("report", "Render a stored run: HTML, JUnit, Markdown, JSON."),
     "sql": Verb("sql", "Run read-only SQL on the store."),
     "query": Verb("query", "Answer a named question from the store."),
+    "open": Verb("start.open_", "Show runs, reports and a box for SQL in the browser."),
     "compare": Verb("compare", "Put two stored runs side by side: what got worse."),
     "advise": Verb("advise", "Where the drafter pays, and where its drafts are lost."),
     "init": Verb("init", "Write a first configuration, from sessions and endpoints."),

@@ -72,6 +72,7 @@ ROOMS = {
     "reports.rows": "reports.schema",
     "reports.sql": "reports.schema reports.store",
     "reports.formats": "reports.store",
+    "reports.browser": "reports.store reports.sql reports.formats",
     "draftgate.version": "",
     "draftgate.progress": "",
     "draftgate.config": "",

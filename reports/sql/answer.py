@@ -77,6 +77,8 @@ def _is_number(kind: pa.DataType) -> bool:
 
 def _blocks(names: list[str], rows: list[list[str]]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_header=False)
+    table.add_column(overflow="fold")
+    table.add_column(overflow="fold")
     for row in rows:
         for name, value in zip(names, row, strict=True):
             table.add_row(Text(name, style="bold"), Text(value))

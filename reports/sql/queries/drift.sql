@@ -8,7 +8,7 @@
 -- low: lower end of its 95% interval
 -- high: upper end of its 95% interval
 -- none: no context band has enough drafts at two depths
-select slice::context_name as context_band, count(*) as positions,
+select try_cast(slice as context_name) as context_band, count(*) as positions,
   arg_min(p.conditional_acceptance, position) as first,
   arg_max(p.conditional_acceptance, position) as last, any_value(drift) as slope,
   any_value(drift_low) as low, any_value(drift_high) as high

@@ -3,7 +3,7 @@
 -- boundary: label of the token
 -- steps ... enough: as in v_acceptance_by_slice
 select
-  run, path, arm, slice::label_name as boundary,
+  run, path, arm, try_cast(slice as label_name) as boundary,
   steps, acceptance_length, low, high, request_mean, draft_acceptance, empty_share,
   per_position_acceptance_rates, conditional_acceptance,
   sessions, enough

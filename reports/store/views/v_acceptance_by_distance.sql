@@ -3,7 +3,7 @@
 -- distance: tokens since the last change of label
 -- steps ... enough: as in v_acceptance_by_slice
 select
-  run, path, arm, slice::distance_name as distance,
+  run, path, arm, try_cast(slice as distance_name) as distance,
   steps, acceptance_length, low, high, request_mean, draft_acceptance, empty_share,
   per_position_acceptance_rates, conditional_acceptance,
   sessions, enough

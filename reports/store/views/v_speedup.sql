@@ -18,7 +18,7 @@
 -- baseline_tokens_per_s: median output tokens per second and user of the baseline
 -- candidate_tokens_per_s: median output tokens per second and user of the candidate
 select
-  run, if(dimension = 'all', null, slice)::context_name as context_band,
+  run, try_cast(if(dimension = 'all', null, slice) as context_name) as context_band,
   max(n) filter (name = 'speedup_tpot_ms') as turns,
   max(sessions) filter (name = 'speedup_tpot_ms') as sessions,
   max(value) filter (name = 'speedup_tpot_ms') as tpot_speedup,

@@ -4,7 +4,7 @@ import io
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.console import Console
 
@@ -18,6 +18,7 @@ TABLES = st.integers(1, 6).flatmap(
 
 
 @given(TABLES, st.integers(20, 160))
+@example([[""], [""], ["_____________a"]], 20)
 def test_an_answer_is_never_wider_than_its_terminal_and_loses_nothing(
     columns: list[list[str]], width: int
 ) -> None:
