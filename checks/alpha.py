@@ -40,14 +40,14 @@ SHARES = (
     Share(
         "regret_ladder",
         0.001,
-        "regrets above seven thresholds and two shapes, Holm-adjusted",
+        "seven thresholds in either shape and both (Holm); one token far out, of light tails",
         ("greedy_regret_ladder",),
         (f.REGRET_RATE, f.GREEDY_DIVERGENCE),
     ),
     Share(
         "regret_rate",
         0.0005,
-        "regrets above the soft bound: interval and sign-flip test, half of it each",
+        "regrets above the soft bound: counts and sign-flip test, half of it each",
         ("greedy_regret_rate",),
         (f.REGRET_RATE,),
     ),

@@ -14,7 +14,7 @@ from checks.acceptance.profile_sums import ProfileSums
 from checks.bounds import Bound
 from checks.causes import ArmTurn, with_causes
 from checks.findings import Finding, in_report_order
-from checks.greedy.bounds import RATE
+from checks.greedy.bounds import LADDER, RATE
 from checks.greedy.judge import GreedyJudgement
 from checks.policy import Policy
 from checks.power import token_statement
@@ -226,7 +226,7 @@ def _of_slices(slices: Slices, parts: Parts, policy: Policy) -> list[Finding]:
     failed = {bound.name for bound in bounds if bound.state == "fail"}
     found = slice_findings(
         slices.judged,
-        rate_failed=RATE in failed,
+        rate_failed=bool({LADDER, RATE} & failed),
         success_failed=parts.behavior.bound.name in failed,
     )
     return [with_policy(finding, policy) for finding in found]

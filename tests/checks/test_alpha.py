@@ -37,6 +37,13 @@ def test_every_code_has_its_share_or_compares_without_chance() -> None:
     assert chance | exact <= set(CODES)
 
 
+def test_the_page_shows_the_budget(root: Path) -> None:
+    page = (root / "docs" / "decisions.md").read_text(encoding="utf-8")
+    lines = [f"| `{s.name}` | {s.level:.2%} | {s.question} |" for s in alpha.SHARES]
+    lines.append(f"| spare | {abs(alpha.spare()):.2%} | for tests to come |")
+    assert "\n".join(lines) in page
+
+
 def bounds_of(code: str) -> Iterator[tuple[str, bool]]:
     """(name, whether it may fail) of every bound that a module makes.
 

@@ -78,7 +78,8 @@ def test_a_sound_pair_passes_with_its_arms(outcome: GateOutcome) -> None:
     further = {"candidate-c8", "baseline-c8", "baseline-c8-aa", "candidate-cold", "baseline-cold"}
     assert journals(outcome) == OWN | further | {"scores"}
     bounds = {bound.name: bound.state for bound in outcome.verdict.bounds}
-    assert bounds["greedy_regret_ladder[c8]"] == bounds["greedy_regret_ladder[cold]"] == "pass"
+    assert bounds["greedy_regret_ladder[c8]"] in ("pass", "not_applicable"), "a small arm is blind"
+    assert bounds["greedy_regret_ladder[cold]"] == "not_applicable", "so is one without a repeat"
     assert bounds["scored_share[c8]"] == "pass"
 
 

@@ -73,7 +73,7 @@ def test_a_small_cache_has_servers_of_its_own(sound: GateOutcome) -> None:
     (run,) = rows(sound, "select notes from runs")
     assert any("the candidate preempted turns" in note for note in run["notes"])
     states = {bound.name: bound.state for bound in sound.verdict.bounds}
-    assert states["greedy_regret_ladder[crowded]"] == "pass"
+    assert states["greedy_regret_ladder[crowded]"] in ("pass", "not_applicable")
 
 
 def test_the_store_says_what_differs_and_why(sound: GateOutcome) -> None:
