@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from reports.formats.headline import FEW_SESSIONS, length_interval, per_token
-from reports.number import interval, number
+from reports.number import ABSENT, interval, number
 from reports.store.summary import Row, Summary, main_acceptance, whole_speed
 
 Scale = Callable[[float], float]
@@ -219,15 +219,21 @@ def latency_charts(summary: Summary) -> Iterator[Histogram]:
         start, end = min(r["from_ms"] for r in rows), max(r["to_ms"] for r in rows)
         ends = (start, math.sqrt(start * end), end)
         said = " and ".join(
-            f"{path} {number(medians.get((metric, path)), 'ms')}"
-            for path in ("baseline", "candidate")
+            f"{path} {_ms(medians.get((metric, path)))}" for path in ("baseline", "candidate")
         )
         yield Histogram(
             title[0].upper() + title[1:],
             bars,
-            tuple(f"{at:,.0f} ms" if at >= 10 else f"{at:.1f} ms" for at in ends),
+            tuple(_ms(at) for at in ends),
             f"Median of the turns: {said}. The highest bar is {number(most)} turns.",
         )
+
+
+def _ms(value: float | None) -> str:
+    """``7.1 ms``, ``82 ms``, ``1,204 ms``: a client's clock is no finer."""
+    if value is None:
+        return ABSENT
+    return f"{value:,.0f} ms" if value >= 10 else f"{value:.1f} ms"
 
 
 def tool_chart(rows: Iterable[Row]) -> Chart | None:
@@ -241,7 +247,7 @@ def tool_chart(rows: Iterable[Row]) -> Chart | None:
     scale = linear(0, 1)
     lines = tuple(_tool_line(tool, paths, scale) for tool, paths in sorted(by_tool.items()))
     legend = "Share of the calls that parse, name a known tool and satisfy its schema. "
-    legend += "Filled: candidate; hollow: baseline."
+    legend += "Thick: candidate; thin: baseline."
     return (
         Chart("Usable tool calls", "tool", lines, ("0%", "50%", "100%"), None, legend)
         if lines
