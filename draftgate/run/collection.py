@@ -247,6 +247,25 @@ class Collector:
         with self.reporter.step(f"{path.name}: replaying ({arm})", total) as advance:
             self.results[path.name, arm] = asyncio.run(replay())
 
+    @property
+    def notes(self) -> list[str]:
+        """Which servers asked to wait, and which lost requests, which nothing else shows where the
+        next attempt was answered."""
+        found = []
+        for (path, arm), result in self.results.items():
+            if result.waits:
+                found.append(
+                    f"{path} (arm {arm}): the server was busy and asked "
+                    f"{counted(result.waits, 'time')} to wait, {result.waited_s:,.0f} s in all; "
+                    "those turns were sent again"
+                )
+            if result.lost:
+                found.append(
+                    f"{path} (arm {arm}): {counted(result.lost, 'request')} lost the connection "
+                    "before the first byte of an answer; those turns were sent again"
+                )
+        return found
+
     def _job(
         self,
         path: OpenPath,

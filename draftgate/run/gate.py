@@ -154,6 +154,7 @@ def _run(begun: _Begun, reporter: Reporter) -> GateOutcome:
         if arm.small_kv:
             asked, facts = run_small_kv(arm, collector, plan, evidence, asked, facts)
     evidence = read_evidence(folder, facts.arms)
+    facts = replace(facts, notes=(*facts.notes, *collector.notes))
     facts = with_evidence(facts, evidence, asked.swaps)
     sessions = sessions_of(evidence, asked.answers, facts)
     return conclude(sessions, facts, config, folder, (begun.started, datetime.now(UTC)), reporter)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from replay.sending.client import StreamClient
 from replay.sending.job import Job, SessionJobs
-from replay.sending.refusal import context_refusal
+from replay.sending.refusal import asked_wait, context_refusal
 from replay.sending.resume import Finished, finished_turns, request_digest, settles
 from traces.errors import DraftgateError, InputError, ServerError
 from traces.journal.journal import JournalWriter
@@ -29,8 +29,9 @@ GIVE_UP_AFTER = 3
 
 @dataclass(frozen=True, slots=True)
 class ArmPlan:
-    """How to run it. `retries` counts further attempts at a turn of which nothing was received.
-    With `abort` another turn's request goes before each, and its stream is closed in the middle.
+    """How to run it. `retries` counts further attempts at a turn of which nothing was received;
+    `patience_s` is how long a turn waits in all for a busy server that says when to come back.
+    With `abort` another turn's request goes before each, and its stream is closed early.
     """
 
     run: str
@@ -43,6 +44,7 @@ class ArmPlan:
     retries: int = 2
     retry_wait_s: float = 0.5
     abort: bool = False
+    patience_s: float = 300.0
 
 
 @dataclass(slots=True)
@@ -50,7 +52,9 @@ class ArmResult:
     """What happened: turns `sent` and answered now, `resumed` from the journal, `failed` without
     any answer (their attempts are in the journal), and `skipped` as too long, with the reason per
     (session, turn); skipped turns are among the sent or resumed ones. `torn_bytes` of an earlier
-    writer's last record were cut off. `aborted` streams were closed in the middle, on purpose.
+    writer's last record were cut off. `aborted` streams were closed early, on purpose. `waits` of
+    a busy server, `waited_s` seconds in all; `lost` counts attempts of which nothing was received,
+    whatever came of the turn.
     """
 
     sent: int = 0
@@ -59,6 +63,9 @@ class ArmResult:
     torn_bytes: int = 0
     aborted: int = 0
     skipped: dict[tuple[str, str], str] = field(default_factory=dict)
+    waits: int = 0
+    waited_s: float = 0.0
+    lost: int = 0
 
     @property
     def done(self) -> int:
@@ -160,18 +167,27 @@ class _Runner:
             self.result.aborted += await self._client(job.session).abort(
                 decoy.request, FEWEST_EVENTS + zlib.crc32(job.turn.encode(errors="replace")) % 5
             )
-        first = before.attempts if before else 0
-        for attempt in range(first, first + self.plan.retries + 1):
+        attempt = before.attempts if before else 0
+        patience = self.plan.patience_s
+        left = self.plan.retries + 1
+        while left:
             capture = await self._send(job, attempt)
-            if settles(capture):
+            attempt += 1
+            asked = asked_wait(capture)
+            if asked is not None and asked <= patience:
+                patience -= await self._wait(asked)
+                continue
+            if asked is not None or settles(capture):
                 self.unanswered = 0
                 self.result.sent += 1
                 self._note_skip(job, context_refusal(capture))
                 if capture.ended == "error":
                     self.check_alive()
                 return
+            self.result.lost += 1
             self.check_alive()
             await asyncio.sleep(self.plan.retry_wait_s)
+            left -= 1
         self.result.failed += 1
         self.unanswered += 1
         if self.unanswered >= GIVE_UP_AFTER:
@@ -180,6 +196,14 @@ class _Runner:
                 await asyncio.sleep(self.plan.retry_wait_s)
                 self.check_alive()
             raise self._gone(job, capture)
+
+    async def _wait(self, asked: float) -> float:
+        """Do as a busy server asks; the answer is how long that took, at least."""
+        wait = max(asked, self.plan.retry_wait_s)
+        self.result.waits += 1
+        self.result.waited_s += wait
+        await asyncio.sleep(wait)
+        return wait
 
     async def _send(self, job: Job, attempt: int) -> Capture:
         plan = self.plan

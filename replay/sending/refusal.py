@@ -4,6 +4,8 @@
            "type": "BadRequestError", "param": "input_tokens", "code": 400}}
 """
 
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 from traces.limits import ERROR_CHARACTERS
@@ -12,6 +14,26 @@ from traces.wire.capture import Capture
 
 TOO_LONG = ("maximum context length", "max_model_len")
 """vLLM's words: `renderers/params.py` and `entrypoints/serve/utils/api_utils.py`."""
+
+
+BUSY = (429, 503)
+"""Too many requests; no service for now."""
+
+
+def asked_wait(capture: Capture) -> float | None:
+    """Seconds that a busy server asks to wait, by its ``Retry-After``: a number or a date; None
+    where it asks for nothing, or in words that are neither."""
+    said = capture.headers.get("retry-after", "").strip()
+    if capture.status not in BUSY or not said:
+        return None
+    if said.isdecimal() and len(said) < 10:
+        return float(said)
+    try:
+        until = parsedate_to_datetime(said)
+    except ValueError:
+        return None
+    sent = datetime.fromtimestamp(capture.sent_at, UTC)
+    return max(0.0, (until.replace(tzinfo=until.tzinfo or UTC) - sent).total_seconds())
 
 
 def error_message(capture: Capture) -> str | None:

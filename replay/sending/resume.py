@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from replay.sending.refusal import context_refusal
+from replay.sending.refusal import asked_wait, context_refusal
 from traces.journal.journal import JournalReader
 from traces.json_bytes import decode_json, encode_json
 from traces.wire.capture import Capture
@@ -45,8 +45,11 @@ def finished_turns(journal: Path, run: str) -> dict[tuple[str, str], Finished]:
 def settles(capture: Capture) -> bool:
     """Whether this attempt is the turn's outcome: something was received, or the time ran out.
 
-    A refused or dropped connection before the first byte is no outcome; the turn is sent again.
+    A refused or dropped connection before the first byte is no outcome, and a busy server that
+    names a time to come back (`asked_wait`) neither; the turn is sent again.
     """
+    if asked_wait(capture) is not None:
+        return False
     return capture.status is not None or bool(capture.events) or capture.ended == "timeout"
 
 

@@ -91,7 +91,7 @@ def test_a_turn_of_which_nothing_came_is_tried_again_and_every_attempt_kept(
         return Answer(drop="before") if broken else Answer()
 
     result, _, captures = replay(tmp_path, script, jobs(2, 3))
-    assert (result.sent, result.failed) == (6, 0)
+    assert (result.sent, result.failed, result.lost) == (6, 0, 2)
     attempts = [(c.key.attempt, c.ended) for c in captures if c.key.turn == "t1"][:4]
     assert [a for a in attempts if a[1] == "error"] == [(0, "error"), (1, "error")]
     assert (2, "done") in attempts
@@ -110,6 +110,52 @@ def test_a_time_out_counts_against_the_path_and_is_not_tried_again(tmp_path: Pat
     )
     assert (result.sent, len(server.seen)) == (1, 1)
     assert captures[0].ended == "timeout"
+
+
+@pytest.mark.parametrize(
+    ("status", "after", "least"),
+    [
+        (429, "0.0", None),  # no number of RFC 9110
+        (429, "soon", None),
+        (503, "", None),
+        (500, "1", None),
+        (429, "1", 1.0),
+        (503, "0", 0.01),
+        (503, "Mon, 30 Nov 2020 13:00:00 GMT", 0.01),
+    ],
+)
+def test_a_busy_server_is_waited_for_as_long_as_it_asks(
+    tmp_path: Path, status: int, after: str, least: float | None
+) -> None:
+    tries: Counter[tuple[str, str]] = Counter()
+
+    def script(seen: Seen) -> Answer:
+        tries[turn(seen)] += 1
+        busy = turn(seen) == ("s0", "t1") and tries[turn(seen)] <= 2
+        headers = {"Retry-After": after} if after else {}
+        return Answer(writes=[b"{}"], status=status, headers=headers) if busy else Answer()
+
+    result, _, captures = replay(tmp_path, script, jobs(1, 2))
+    assert (result.sent, result.failed) == (2, 0)
+    statuses = [c.status for c in captures if c.key.turn == "t1"]
+    if least is None:
+        assert statuses == [status]
+        assert result.waits == 0
+    else:
+        assert statuses == [status, status, 200]
+        assert [c.key.attempt for c in captures if c.key.turn == "t1"] == [0, 1, 2]
+        assert (result.waits, result.waited_s) == (2, 2 * least)
+
+
+def test_patience_ends_and_what_was_refused_then_is_sent_again_by_the_next_run(
+    tmp_path: Path,
+) -> None:
+    busy = Answer(writes=[b"{}"], status=429, headers={"Retry-After": "1"})
+    result, server, _ = replay(tmp_path, lambda seen: busy, jobs(1, 1), patience_s=0.5)
+    assert (result.sent, result.waits, len(server.seen)) == (1, 0, 1)
+    result, _, captures = replay(tmp_path, lambda seen: Answer(), jobs(1, 1))
+    assert (result.sent, result.resumed) == (1, 0)
+    assert [(c.key.attempt, c.status) for c in captures] == [(0, 429), (1, 200)]
 
 
 def test_a_turn_too_long_is_skipped_with_the_server_s_reason_also_after_resume(

@@ -31,6 +31,8 @@ class Faults:
     those before every chunk. `after_abort` edits the answer that follows a stream whose client
     went away.
 
+    To the first `busy` requests of an arm it says to come back; the next `drops` it drops.
+
     Flags of vLLM: `metrics` is its --per-request-spec-decode-metrics, `cached` its
     --enable-prompt-tokens-details, `counts` is off under --disable-log-stats, `raw` stands for raw
     logprobs. An `idle` drafter is configured and drafts nothing. `started` is when its process
@@ -63,6 +65,8 @@ class Faults:
     stalls: Callable[[dict[str, Any]], float] = lambda request: 0.0
     paces: Callable[[dict[str, Any]], float] = lambda request: 0.0
     after_abort: Callable[[Stream, dict[str, Any]], None] | None = None
+    busy: int = 0
+    drops: int = 0
 
 
 @dataclass
@@ -147,6 +151,15 @@ class PaperServer:
         self.salts.append(body.get("cache_salt", ""))
         number = self.chats
         if self.faults.die_after is not None and self.chats > self.faults.die_after:
+            assert request.transport is not None
+            request.transport.abort()
+            return web.Response()
+        if self.faults.busy and body.get("cache_salt", "").endswith("-main"):
+            self.faults.busy -= 1
+            error = {"error": {"message": "busy", "code": 503}}
+            return web.json_response(error, status=503, headers={"Retry-After": "0"})
+        if self.faults.drops and body.get("cache_salt", "").endswith("-main"):
+            self.faults.drops -= 1
             assert request.transport is not None
             request.transport.abort()
             return web.Response()
