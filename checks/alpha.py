@@ -11,6 +11,10 @@ A new test that can fail a run gets a line in `SHARES`, out of what `spare` stil
 code that compares without chance (a count that must be zero, text that must be equal) gets its name
 in `EXACT_BOUNDS`; a code, in `EXACT_CODES`. `tests/checks/test_alpha.py` fails on one that has none
 of these.
+
+One rule has no level: a single token far beyond the baseline's largest regret, on a target whose
+tails are known to be light (`checks.greedy.noise`). It stands with the ladder, and is not bounded
+by its share: docs/evidence.md says how often it failed sound runs in simulation.
 """
 
 from collections.abc import Iterable
