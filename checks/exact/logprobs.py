@@ -86,6 +86,9 @@ MEAN_SHIFT = 0.2
 """Mean of |d| over `SHIFTED_TOKENS` tokens in a row, in multiples of the hard bound: twice what
 vLLM's own accuracy test allows a request (tests/v1/e2e/general/accuracy_utils.py: 0.1 nat)."""
 SHIFTED_TOKENS = 20
+FEWEST_SHIFTED = 5
+"""A turn of fewer than `SHIFTED_TOKENS` is looked at as a whole, its bound wider by the square root
+of what is missing: 0.4 nat of five tokens."""
 
 
 def check_shifted(pair: Pair) -> Iterator[Finding | NotJudged]:
@@ -109,16 +112,16 @@ def check_shifted(pair: Pair) -> Iterator[Finding | NotJudged]:
         return
     shift = np.where(held, own - base, 0.0)
     place = int(np.argmax(np.abs(shift)))
-    row, count = np.abs(shift[held]), int(held.sum())
+    row = np.abs(shift[held])
+    count = min(len(row), SHIFTED_TOKENS)
     single = bool(above(abs(float(shift[place])), pair.hard_bound))
-    mean = float(row.mean())
-    if count >= SHIFTED_TOKENS:
-        mean = float(np.convolve(row, np.full(SHIFTED_TOKENS, 1 / SHIFTED_TOKENS), "valid").max())
-    if single or (count >= SHIFTED_TOKENS and mean > MEAN_SHIFT * pair.hard_bound):
+    mean = float(np.convolve(row, np.full(count, 1 / count), "valid").max())
+    allowed = MEAN_SHIFT * pair.hard_bound * (SHIFTED_TOKENS / count) ** 0.5
+    if single or (count >= FEWEST_SHIFTED and above(mean, allowed)):
         yield Finding(
             f.LOGPROBS_SHIFTED,
             f"token {place} is scored {own[place]:.3g}, the baseline scores it {base[place]:.3g}; "
-            f"{mean:.2g} nat apart on average over {min(count, SHIFTED_TOKENS)} equal tokens",
+            f"{mean:.2g} nat apart on average over {count} equal tokens",
             token=place,
             baseline=f"{base[place]:.3g}",
             candidate=f"{own[place]:.3g}",
