@@ -156,11 +156,18 @@ def test_turns_behind_aborts_and_under_grammars_are_sound(
     assert found == {"main": 12, "abort": 10, "grammar": 10}
     for path in PATHS:
         assert any(f"of the {path} were broken off" in note for note in outcome.notes)
-    calls = rows(outcome, "select distinct parsed and known as sound from tool_calls "
-                 "where arm = 'grammar'")  # fmt: skip
-    assert calls == [{"sound": True}]
-    states = {bound.name: bound.state for bound in outcome.verdict.bounds}
-    assert states["greedy_hard_regret[abort]"] == states["greedy_hard_regret[grammar]"] == "pass"
+    calls = rows(
+        outcome,
+        "select path, count(*) as n, count(*) filter (not (parsed and known)) as broken "
+        "from tool_calls where arm = 'grammar' group by path order by path",
+    )
+    baseline, candidate = calls
+    assert candidate["n"] > 0
+    assert candidate["broken"] <= baseline["broken"]  # an answer may end at max_tokens on both
+    for arm in ("abort", "grammar"):
+        states = {b.state for b in outcome.verdict.bounds if b.name.endswith(f"[{arm}]")}
+        assert "pass" in states
+        assert states <= {"pass", "not_applicable"}
 
 
 def _tampered(outcome: GateOutcome, folder: Path, edit: Any) -> list[str]:
