@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import numpy as np
+import numpy.typing as npt
 
 from checks import findings as f
 from checks.findings import Finding, NotJudged
@@ -86,9 +87,9 @@ MEAN_SHIFT = 0.2
 """Mean of |d| over `SHIFTED_TOKENS` tokens in a row, in multiples of the hard bound: twice what
 vLLM's own accuracy test allows a request (tests/v1/e2e/general/accuracy_utils.py: 0.1 nat)."""
 SHIFTED_TOKENS = 20
-FEWEST_SHIFTED = 5
-"""A turn of fewer than `SHIFTED_TOKENS` is looked at as a whole, its bound wider by the square root
-of what is missing: 0.4 nat of five tokens."""
+SHORTER = (5, 10, SHIFTED_TOKENS)
+"""Rows that are looked at; the bound of a shorter one is wider by the square root of what it lacks:
+0.4 nat of five tokens."""
 
 
 def check_shifted(pair: Pair) -> Iterator[Finding | NotJudged]:
@@ -113,20 +114,31 @@ def check_shifted(pair: Pair) -> Iterator[Finding | NotJudged]:
     shift = np.where(held, own - base, 0.0)
     place = int(np.argmax(np.abs(shift)))
     row = np.abs(shift[held])
-    count = min(len(row), SHIFTED_TOKENS)
     single = bool(above(abs(float(shift[place])), pair.hard_bound))
-    mean = float(np.convolve(row, np.full(count, 1 / count), "valid").max())
-    allowed = MEAN_SHIFT * pair.hard_bound * (SHIFTED_TOKENS / count) ** 0.5
-    if single or (count >= FEWEST_SHIFTED and above(mean, allowed)):
+    count, mean = _longest_shift(row, MEAN_SHIFT * pair.hard_bound)
+    if single or count:
         yield Finding(
             f.LOGPROBS_SHIFTED,
             f"token {place} is scored {own[place]:.3g}, the baseline scores it {base[place]:.3g}; "
-            f"{mean:.2g} nat apart on average over {count} equal tokens",
+            f"{mean:.2g} nat apart on average over {count or len(row)} equal tokens",
             token=place,
             baseline=f"{base[place]:.3g}",
             candidate=f"{own[place]:.3g}",
-            detail={"mean": mean, "tokens": count},
+            detail={"mean": mean, "tokens": count or len(row)},
         )
+
+
+def _longest_shift(row: npt.NDArray[np.float64], bound: float) -> tuple[int, float]:
+    """(tokens in a row, mean) of the longest row beyond its bound; (0, mean of all): there is none.
+
+    `bound` (nat) is that of `SHIFTED_TOKENS` tokens.
+    """
+    for count in reversed(SHORTER):
+        if len(row) >= count:
+            mean = float(np.convolve(row, np.full(count, 1 / count), "valid").max())
+            if above(mean, bound * (SHIFTED_TOKENS / count) ** 0.5):
+                return count, mean
+    return 0, float(row.mean())
 
 
 def _sides(pair: Pair) -> tuple[Side, Side]:
