@@ -55,6 +55,10 @@ def commands(verb: str) -> list[tuple[str, list[str], int]]:
     return found
 
 
+def _interrupted(server: object) -> None:
+    raise KeyboardInterrupt
+
+
 @pytest.mark.parametrize("verb", VERBS)
 def test_transcript(
     verb: str,
@@ -69,6 +73,12 @@ def test_transcript(
     if verb == "doctor":
         found = Check("vllm", "ok", "as installed")  # importing it takes 20 s
         monkeypatch.setattr("draftgate.machine.doctor._vllm", lambda: found)
+    if verb == "demo":  # what it looks at is that of `doctor`, with real servers' programs
+        found = Check("python", "ok", "3.11")
+        monkeypatch.setattr("draftgate.machine.doctor.machine_checks", lambda: iter([found]))
+        monkeypatch.setattr("draftgate.preflight.checks.config_checks", lambda config: iter(()))
+    if verb == "open":  # Ctrl-C, as soon as it serves
+        monkeypatch.setattr("draftgate.browsing.BrowserServer.serve_forever", _interrupted)
     for words, lines, code in commands(verb):
         ended = run(shlex.split(words))
         out, err = capsys.readouterr()
