@@ -25,6 +25,9 @@ sessions = [{samples}]
 {limits}concurrency = 6
 max_tokens = 256
 order = "together"
+# The CPU build of vLLM 0.32 has a fault in sampled turns with a drafter: `draftgate docs evidence`.
+# On a GPU keep the default.
+sampled_share = 0
 db = {db}
 output = {output}
 
@@ -48,9 +51,9 @@ speculative_config = {{ method = "eagle3", model = {drafter}, num_speculative_to
 # A run of about 20,000 tokens can certify an excess rate of 3e-4 per token. For production traffic
 # keep the default, 1e-4, and replay 60,000 tokens or more.
 rate_margin = 3e-4
-# The small target writes a malformed call now and then, and vLLM's hermes parser delivers its
-# arguments differently where a step commits several tokens: the parser's fault, not the drafter's.
-severity = {{ ARGS_DIFFER = "warning" }}
+# The small target has a near tie in every twentieth turn, and some of its calls change behind one.
+# For production traffic keep the default, 0.05, and replay more sessions.
+call_margin = 0.08
 """
 
 

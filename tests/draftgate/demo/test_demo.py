@@ -101,13 +101,16 @@ def test_a_pair_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.M
 @pytest.mark.vllm
 @pytest.mark.slow
 @pytest.mark.skipif(importlib.util.find_spec("vllm") is None, reason="vLLM is not installed")
-def test_a_real_demo(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Two real servers, 40 turns: no fault, and a report, a store and a configuration."""
+def test_a_real_demo(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two real servers, a few of its turns: no fault; a report, a store and a configuration."""
+    monkeypatch.setattr(demo_config, "QUICK", "max_sessions = 2\nmax_turns = 6\n")
     folder = tmp_path / "demo"
     assert run(["demo", "--folder", str(folder), "--json"]) in (0, 3)
     outcome = json.loads(capsys.readouterr().out)
     assert outcome["verdict"] in ("pass", "inconclusive")
-    assert outcome["counts"]["turns_replayed"] == 40
+    assert outcome["counts"]["turns_replayed"] == 6
     assert Path(outcome["report"]).is_file()
     assert Path(outcome["store"]) == folder / "draftgate.duckdb"
     assert (folder / "draftgate.toml").is_file()
