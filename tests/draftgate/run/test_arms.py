@@ -137,7 +137,7 @@ def test_the_speed_up_curve_has_a_point_per_concurrency(outcome: GateOutcome) ->
     (metric,) = rows(outcome, "from metrics where name = 'break_even_concurrency'")
     assert metric["value"] == points[0]["break_even"]
     assert outcome.report is not None
-    assert "By concurrency" in outcome.report.read_text()
+    assert "Speed-up by concurrency" in outcome.report.read_text()
 
 
 def test_the_servers_metrics_are_kept_per_arm(outcome: GateOutcome) -> None:
