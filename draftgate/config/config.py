@@ -177,8 +177,8 @@ class RunSection(ConfigTable):
         get_args(Fidelity),
         min_length=1,
         description="which turns are replayed and judged, by how true their recorded prompt is "
-        "(docs/formats/README.md); where some are not `exact` or `rebuilt`, the bounds of those "
-        "that are stand beside those of all",
+        "(`draftgate docs formats/README`); where some are not `exact` or `rebuilt`, the bounds of "
+        "those that are stand beside those of all",
     )
     plain_share: float = Field(
         0.1, ge=0, le=1, description="share of sessions also replayed without ids and logprobs"

@@ -31,6 +31,7 @@ rate_margin = 2.5e-3
 min_sessions = 2
 min_turns = 10
 success_margin = 0.2
+call_margin = 0.3
 """
 
 LAUNCHED = """

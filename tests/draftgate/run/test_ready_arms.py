@@ -68,7 +68,7 @@ GRAMMAR = {"name": "grammar", "grammar": True, "share": 1.0}
 def test_sound_servers_pass_while_clients_go_away(tmp_path: Path) -> None:
     outcome, servers = gate_with(tmp_path, ABORT)
     assert outcome.codes == {}
-    assert bounds(outcome)["greedy_hard_regret[abort]"] == "pass"
+    assert bounds(outcome)["greedy_regret_ladder[abort]"] == "pass"
     assert servers[0].aborted >= 24
     assert servers[1].aborted >= 12
     notes = " ".join(outcome.notes)
@@ -118,7 +118,7 @@ def test_a_stream_is_closed_only_while_it_goes_on(events: int, broken: bool) -> 
 def test_sound_servers_pass_under_a_grammar(tmp_path: Path) -> None:
     outcome, _ = gate_with(tmp_path, GRAMMAR)
     assert outcome.codes == {}
-    assert bounds(outcome)["greedy_hard_regret[grammar]"] == "pass"
+    assert bounds(outcome)["greedy_regret_ladder[grammar]"] == "pass"
     sent = [
         capture.request["tool_choice"]
         for capture in JournalReader(RunFolder(outcome.folder).journal("baseline", "grammar"))
@@ -139,7 +139,7 @@ def test_raw_logprobs_leave_its_tokens_to_the_exact_checks(tmp_path: Path) -> No
         config = paper_config(tmp_path, servers)
         config = config.model_copy(update={"arms": (ArmSection(**GRAMMAR),)})
         outcome = run_gate(config, SilentReporter())
-    assert bounds(outcome)["greedy_hard_regret[grammar]"] == "not_applicable"
+    assert bounds(outcome)["greedy_regret_ladder[grammar]"] == "not_applicable"
     assert outcome.codes == {}
 
 

@@ -103,7 +103,7 @@ def test_the_two_paths_are_sent_the_same_and_no_seed(sound: GateOutcome) -> None
 def test_a_wrong_temperature_is_found_where_every_greedy_token_is_right(hot: GateOutcome) -> None:
     assert hot.verdict.verdict == "fail"
     assert hot.codes["SAMPLED_SHIFT"] >= 1
-    assert states(hot)["greedy_hard_regret"] == "pass"
+    assert states(hot)["greedy_regret_ladder"] == "pass"
     assert rows(hot, "from pairs where not equal and comparison = 'candidate'") == []
 
 

@@ -11,7 +11,7 @@ from draftgate.run.gate import run_gate
 from draftgate.run.outcome import GateOutcome
 from reports.formats.json_ import as_object
 from reports.formats.markdown import render_markdown
-from reports.formats.terminal import print_summary
+from reports.formats.terminal import print_details, print_summary
 from reports.sql.query import answer
 from reports.store.store import Store
 from reports.store.summary import read_summary
@@ -104,10 +104,13 @@ def test_every_report_says_it(outcome: GateOutcome) -> None:
     console = Console(width=1000)
     with console.capture() as shown:
         print_summary(summary, console)
+    assert f"scope: {said[:40]}" in shown.get()
+    with console.capture() as shown:
+        print_details(summary, console)
     assert said in shown.get()
     assert outcome.report is not None
     page = outcome.report.read_text(encoding="utf-8")
-    assert "What it looked at:" in page
+    assert "What the run looked at: " in page
     assert 'id="scope"' in page
 
 
@@ -150,4 +153,4 @@ def test_regret_by_place_covers_the_tokens_up_to_each_fork(outcome: GateOutcome)
         places = answer(store, "regret_by_place").rows.to_pylist()
     assert {row["slice"] for row in places} >= {"prefill", "accepted", "recovered", "bonus"}
     assert outcome.report is not None
-    assert "Regret by place" in outcome.report.read_text(encoding="utf-8")
+    assert 'id="places"' in outcome.report.read_text(encoding="utf-8")

@@ -17,7 +17,13 @@ STAND_IN = Path(__file__).parent / "stand_in"
 """A `vllm` package whose server is the paper server."""
 
 K = 3
-LENIENT = {"rate_margin": 2.5e-3, "min_sessions": 2, "min_turns": 10, "success_margin": 0.2}
+LENIENT = {
+    "rate_margin": 2.5e-3,
+    "min_sessions": 2,
+    "min_turns": 10,
+    "success_margin": 0.2,
+    "call_margin": 0.3,
+}
 """A policy that so few tokens can satisfy."""
 
 
