@@ -118,7 +118,7 @@ def test_a_stream_is_closed_only_while_it_goes_on(events: int, broken: bool) -> 
 def test_sound_servers_pass_under_a_grammar(tmp_path: Path) -> None:
     outcome, _ = gate_with(tmp_path, GRAMMAR)
     assert outcome.codes == {}
-    assert bounds(outcome)["greedy_regret_ladder[grammar]"] == "pass"
+    assert bounds(outcome)["scored_share[grammar]"] == "pass", "its tokens are judged"
     sent = [
         capture.request["tool_choice"]
         for capture in JournalReader(RunFolder(outcome.folder).journal("baseline", "grammar"))
