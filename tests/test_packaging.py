@@ -152,7 +152,7 @@ import importlib, pkgutil
 import draftgate.commands, draftgate.run.gate, draftgate.pytest_plugin.suite
 for verb in pkgutil.iter_modules(draftgate.commands.__path__):
     importlib.import_module(f"draftgate.commands.{verb.name}")
-from reports.formats.html import _environment
+from reports.formats.page import _environment
 from reports.store.store import Store
 Store.in_memory().close()
 _environment().get_template("report.html.j2")

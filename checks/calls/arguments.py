@@ -114,7 +114,7 @@ def _schema(pair: Pair, calls: CallPair) -> Iterator[Finding | NotJudged]:
         return
     try:
         found = schema.violations(rule, json_values.parse_plain(candidate.arguments))
-        excused = baseline is None or _violates(pair, baseline)
+        excused = baseline is None or violates_schema(pair, baseline)
     except schema.UnusableSchema as error:
         yield NotJudged(f.ARGS_SCHEMA, f"the schema of {candidate.name!r}: {error}")
         return
@@ -129,7 +129,7 @@ def _schema(pair: Pair, calls: CallPair) -> Iterator[Finding | NotJudged]:
         )
 
 
-def _violates(pair: Pair, call: ToolCall) -> bool:
+def violates_schema(pair: Pair, call: ToolCall) -> bool:
     """Whether the reference's call violates its own tool's schema, or is no JSON at all."""
     rule = tool_schemas(pair.request or {}).get(call.name or "")
     if rule is None:

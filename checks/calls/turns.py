@@ -5,8 +5,7 @@ from typing import Any
 
 from checks.calls.agreement import Comparison
 from checks.calls.call_agreement import TurnChange
-from checks.formats import json_values
-from checks.formats.json_values import NotJson
+from checks.formats.json_values import is_json
 from traces.journal.exchange import TurnId
 from traces.wire.response import Response, ToolCall
 
@@ -34,14 +33,5 @@ def turn_change(
 def run_calls(response: Response) -> tuple[ToolCall, ...]:
     """The calls a client runs: but for one that max_tokens cut."""
     calls = response.tool_calls
-    if calls and response.finish_reason == "length" and not _is_json(calls[-1].arguments):
-        return calls[:-1]
-    return calls
-
-
-def _is_json(text: str) -> bool:
-    try:
-        json_values.parse(text)
-    except NotJson:
-        return False
-    return True
+    cut = response.finish_reason == "length"
+    return calls[:-1] if calls and cut and not is_json(calls[-1].arguments) else calls

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from checks import findings as f
+from checks.calls.arguments import violates_schema
 from checks.findings import INFO, Finding, NotJudged
 from checks.formats import json_values, schema, written
 from checks.formats.json_values import NotJson
@@ -69,7 +70,7 @@ def _arguments(
             yield NotJudged(f.ARGS_NOT_JSON, f"call {call.index} ends at max_tokens")
             return
         by_model = own is not None and written.wrote_broken(own, call.arguments)
-        too = any(not _is_json(other) for other in _baseline_calls(pair))
+        too = any(not json_values.is_json(other.arguments) for other in _baseline_calls(pair))
         yield _fault(f.ARGS_NOT_JSON, f"{place}: {error}", call, by_model, too)
         how = json_values.repeats(call.arguments)
         if how is not None:
@@ -78,7 +79,7 @@ def _arguments(
     rule = tool_schemas(pair.request or {}).get(call.name or "")
     try:
         wrong = [] if rule is None else schema.violations(rule, value)
-        too = any(_violates(pair, other) for other in _baseline_calls(pair))
+        too = any(violates_schema(pair, other) for other in _baseline_calls(pair))
     except schema.UnusableSchema as error:
         yield NotJudged(f.ARGS_SCHEMA, f"the schema of {call.name!r}: {error}")
         return
@@ -104,25 +105,10 @@ def _baseline_calls(pair: Pair) -> tuple[ToolCall, ...]:
     return pair.baseline.message.calls if pair.baseline.message else ()
 
 
-def _is_json(call: ToolCall) -> bool:
-    try:
-        json_values.parse(call.arguments)
-    except NotJson:
-        return False
-    return True
-
-
-def _violates(pair: Pair, call: ToolCall) -> bool:
-    rule = tool_schemas(pair.request or {}).get(call.name or "")
-    if rule is None or not _is_json(call):
-        return rule is not None
-    return bool(schema.violations(rule, json_values.parse_plain(call.arguments)))
-
-
 def _calls_with_key(message: Message) -> Counter[str]:
     counts: Counter[str] = Counter()
     for call in message.calls:
-        if _is_json(call):
+        if json_values.is_json(call.arguments):
             value = json_values.parse_plain(call.arguments)
             counts.update(value if isinstance(value, dict) else ())
     return counts

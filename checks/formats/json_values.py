@@ -49,6 +49,15 @@ def parse(text: str) -> Any:
     return value
 
 
+def is_json(text: str) -> bool:
+    """Whether it is one whole JSON value."""
+    try:
+        parse(text)
+    except NotJson:
+        return False
+    return True
+
+
 def parse_plain(text: str) -> Any:
     """The value with Python's own numbers, for JSON Schema. Raises `NotJson`."""
     parse(text)

@@ -8,20 +8,15 @@ Nothing is written. The store is opened for one answer at a time, sealed as for 
 a gate run can write between two answers. The pages hold no script, and load nothing.
 """
 
-import base64
-import hashlib
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
-
 from reports.formats.charts import Chart, Line, Mark, linear, logarithmic
 from reports.formats.html import render_html
-from reports.inert import visible
-from reports.number import interval, moment, number
+from reports.formats.page import render_page
+from reports.number import interval, number
 from reports.sql.answer import as_object, cell
 from reports.sql.query import queries
 from reports.sql.sql import ask, open_sealed
@@ -67,14 +62,14 @@ def respond(db: Path, address: str) -> Reply:
                 run = unquote(parts.path.removeprefix("/run/"))
                 return Reply(200, render_html(store, read_summary(store, run)))
     except DraftgateError as error:
-        return Reply(404, _page("error.html.j2", error=str(error), fix=error.fix))
+        return Reply(404, render_page("error.html.j2", error=str(error), fix=error.fix))
     wrong = f"{parts.path}: there is no such page"
-    return Reply(404, _page("error.html.j2", error=wrong, fix="go back to the list of runs"))
+    return Reply(404, render_page("error.html.j2", error=wrong, fix="go back to the list of runs"))
 
 
 def _runs(store: Store) -> str:
     rows = store.rows(RUNS)[:MOST_RUNS]
-    return _page("runs.html.j2", rows=rows, charts=_over_time(rows), db=store.path)
+    return render_page("runs.html.j2", rows=rows, charts=_over_time(rows), db=store.path)
 
 
 def _over_time(rows: list[Row]) -> list[Chart]:
@@ -124,39 +119,10 @@ def _sql(store: Store, query: str) -> Reply:
     try:
         answer = ask(store, query, limit=MOST_ROWS)
     except DraftgateError as error:
-        return Reply(400, _page("sql.html.j2", **asked, error=str(error), notice=error.fix))
+        return Reply(400, render_page("sql.html.j2", **asked, error=str(error), notice=error.fix))
     found = as_object(answer)
     asked["columns"] = found["columns"]
     asked["rows"] = [[cell(value) for value in row.values()] for row in found["rows"]]
     cut = f"only the first {MOST_ROWS} rows are shown" if found["truncated"] else ""
     notice = cut or (answer.notice or "")
-    return Reply(200, _page("sql.html.j2", **asked, error="", notice=notice))
-
-
-def _page(name: str, **values: Any) -> str:
-    environment = _environment()
-    loader = environment.loader
-    assert loader is not None
-    css = loader.get_source(environment, "report.css")[0]
-    digest = base64.b64encode(hashlib.sha256(css.encode()).digest()).decode()
-    template = environment.get_template(name)
-    return template.render(css=css, css_hash=f"sha256-{digest}", **values)
-
-
-@cache
-def _environment() -> Environment:
-    environment = Environment(
-        loader=ChoiceLoader([PackageLoader("reports.browser"), PackageLoader("reports.formats")]),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {
-        "text": visible,
-        "number": number,
-        "interval": interval,
-        "moment": moment,
-        "words": lambda name: str(name).replace("_", " "),
-    }
-    return environment
+    return Reply(200, render_page("sql.html.j2", **asked, error="", notice=notice))

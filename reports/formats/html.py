@@ -1,22 +1,11 @@
-"""A run as one self-contained HTML page: no script, no network, no style but its own.
+"""A run as one self-contained HTML page: no script, no network, no style but its own."""
 
-The Content-Security-Policy of the page allows its one style sheet, by hash, and nothing else.
-Recorded text is escaped by Jinja's autoescape, and characters that act are written out.
-"""
-
-import base64
-import hashlib
-import json
 import os
 import re
 from collections.abc import Sequence
-from functools import cache
-from itertools import cycle, groupby
+from itertools import groupby
 from pathlib import Path
 from typing import Any
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup, escape
 
 from checks.acceptance.profile import MIN_COUNT
 from checks.findings import CODES
@@ -30,11 +19,10 @@ from reports.formats.charts import (
 )
 from reports.formats.headline import length_interval, strip, verdict_words
 from reports.formats.next_steps import next_steps
+from reports.formats.page import render_page
 from reports.formats.reasons import reasons
 from reports.formats.tables import Table
 from reports.formats.token_view import MOST_TURNS, TokenView, token_views, worst_first
-from reports.inert import visible
-from reports.number import ABSENT, interval, moment, number
 from reports.store.store import Store
 from reports.store.summary import Row, Summary, break_even, main_acceptance
 
@@ -88,16 +76,12 @@ def render_html(
 
 def page(summary: Summary, views: Sequence[TokenView], folder: Path | None = None) -> str:
     """The page from a summary and the token views it shows."""
-    environment = _environment()
-    css = _css(environment)
-    digest = base64.b64encode(hashlib.sha256(css.encode()).digest()).decode()
-    return environment.get_template("report.html.j2").render(
+    return render_page(
+        "report.html.j2",
         run=summary.run,
         s=summary.sections,
         views=views,
         single=len(views) == 1,
-        css=css,
-        css_hash=f"sha256-{digest}",
         link=lambda case_file: _link(case_file, folder),
         tables=tables,
         **_first_screen(summary),
@@ -209,36 +193,6 @@ def _by_code(findings: Sequence[Row]) -> list[tuple[str, list[Row]]]:
     return [(code, list(group)) for code, group in groupby(ordered, key=lambda f: str(f["code"]))]
 
 
-@cache
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("reports.formats"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {
-        "text": visible,
-        "number": number,
-        "interval": interval,
-        "moment": moment,
-        "fact": _fact,
-        "code_spans": _code_spans,
-        "words": lambda name: str(name).replace("_", " "),
-    }
-    return environment
-
-
-def _code_spans(text: str) -> Markup:
-    """Escaped text whose parts in backticks are code."""
-    parts = [escape(visible(part)) for part in text.split("`")]
-    return Markup("").join(
-        Markup("<code>{}</code>").format(part) if odd else part
-        for part, odd in zip(parts, cycle((False, True)), strict=False)
-    )
-
-
 def _link(case_file: str, folder: Path | None) -> str | None:
     """Where a page in `folder` finds the file; `None` for a path with any but plain characters.
 
@@ -246,26 +200,3 @@ def _link(case_file: str, folder: Path | None) -> str | None:
     """
     path = case_file if folder is None else os.path.relpath(case_file, folder)
     return path if re.fullmatch(r"[\w.][\w./-]*", path) else None
-
-
-def _css(environment: Environment) -> str:
-    loader = environment.loader
-    assert loader is not None
-    return loader.get_source(environment, "report.css")[0]
-
-
-def _fact(value: Any) -> str:
-    if value is None:
-        return ABSENT
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, list):
-        return " ".join(map(str, value))
-    return _indented(value) if isinstance(value, str) and value[:1] == "{" else str(value)
-
-
-def _indented(text: str) -> str:
-    try:
-        return json.dumps(json.loads(text), indent=1, ensure_ascii=False)
-    except ValueError:
-        return text
