@@ -240,5 +240,5 @@ class _Runner:
 
 def _first(errors: ExceptionGroup[Exception]) -> Exception:
     """The error worth showing: one that says how to fix it, else the first."""
-    mendable = [e for e in errors.exceptions if isinstance(e, DraftgateError)]
-    return mendable[0] if mendable else errors.exceptions[0]
+    fixable = [e for e in errors.exceptions if isinstance(e, DraftgateError)]
+    return fixable[0] if fixable else errors.exceptions[0]

@@ -21,7 +21,7 @@ WORDS = {
     r"theirs": "baseline",
     r"laws?|lawful": "distribution, or allowed",
     r"told": "reported, said or known",
-    r"mend(?:s|ed|ing)?": "fix",
+    r"mend(?:s|ed|ing|able)?": "fix",
     r"held(?:\s|_)+(?:# )?against": "compared with, or checked against",
     r"by\s+(?:# )?decree": "say what is done",
 }
