@@ -39,7 +39,7 @@ from traces.user_paths import expanded
 A_WEEK_S = 7 * 24 * 3600.0
 
 
-class Mendable(ValueError):
+class FixableError(ValueError):
     """A configuration that cannot be, and what to write instead."""
 
     def __init__(self, problem: str, fix: str) -> None:
@@ -51,7 +51,7 @@ def _put_in(path: str) -> str:
     try:
         return expanded(path)
     except InputError as error:
-        raise Mendable(str(error), error.fix) from None
+        raise FixableError(str(error), error.fix) from None
 
 
 Temperature = Annotated[float, Field(gt=0, le=10)]
@@ -295,7 +295,7 @@ class CandidateSection(PathSection):
     @classmethod
     def _vllm_can_read_it(cls, table: dict[str, Any]) -> dict[str, Any]:
         if unfit := unfit_for_json(table):
-            raise Mendable(
+            raise FixableError(
                 f"{unfit}, which JSON, and so vLLM's --speculative-config, cannot hold",
                 "write a finite number, a text, true or false, a list or a table there",
             )
@@ -330,7 +330,7 @@ class Config(ConfigTable):
         paths = {"baseline": self.baseline, "candidate": self.candidate}
         bare = [name for name, path in paths.items() if not path.urls]
         if bare and not self.server.model:
-            raise Mendable(
+            raise FixableError(
                 f"{' and '.join(f'[{name}]' for name in bare)} without `urls`, [server] without "
                 "`model`: nothing to replay on",
                 f"name running servers in {' and '.join(f'`{name}.urls`' for name in bare)}, or in "
@@ -338,7 +338,7 @@ class Config(ConfigTable):
             )
         drafts = self.candidate.urls or self.candidate.speculative_config
         if not drafts and self.run.kind == "gate":
-            raise Mendable(
+            raise FixableError(
                 "[candidate] is launched but has no `speculative_config`",
                 'say what drafts: speculative_config = { method = "eagle3", model = "…", '
                 "num_speculative_tokens = 3 }",

@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from draftgate.config.config import Config, Mendable
+from draftgate.config.config import Config, FixableError
 from draftgate.config.overrides import Overrides
 from traces.errors import ConfigError
 
@@ -69,7 +69,7 @@ def _problem(error: dict[str, Any]) -> tuple[str, str]:
         return f"{where}: is no table", f"write it as `[{where}]`, with its keys below"
     if error["type"] != "extra_forbidden":
         cause = error.get("ctx", {}).get("error")
-        fix = cause.fix if isinstance(cause, Mendable) else ""
+        fix = cause.fix if isinstance(cause, FixableError) else ""
         return f"{where}: {str(error['msg']).removeprefix('Value error, ')}", fix
     known = list(_names_at(location[:-1]))
     near = difflib.get_close_matches(location[-1], known, n=1, cutoff=0.5)
