@@ -20,7 +20,7 @@ from checks.greedy.levels import MAIN_LEVELS, further_levels
 from checks.run.answered import Load, load_notes
 from checks.run.exact import PairJudgements, of_arm, with_policy
 from checks.run.floor import RunFloor
-from checks.run.session import ArmSums
+from checks.run.sums import ArmSums
 from checks.servers.server_counters import preempted
 from checks.servers.speed import compare_speed
 from checks.servers.speed_curve import CurvePoint, half_empty, mean_in_flight

@@ -20,7 +20,7 @@ from checks.policy import Policy
 from checks.run.answered import answered_bound
 from checks.run.arms import greedy_of
 from checks.run.floor import RunFloor
-from checks.run.session import SessionSums
+from checks.run.sums import SessionSums
 from checks.sampled.judge import SampledJudgement, judge_scored
 from checks.sampled.turn import ScoredTurn
 from checks.sessions.evidence import RunFacts

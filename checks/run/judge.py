@@ -35,8 +35,9 @@ from checks.run.floor import (
     run_floor,
 )
 from checks.run.parts import Parts, judge_controls, judge_parts
-from checks.run.session import ArmSums, RunSums, SessionSums, judge_session
+from checks.run.session import judge_session
 from checks.run.slices import Slices, judge_run_slices
+from checks.run.sums import ArmSums, RunSums, SessionSums
 from checks.sampled.path import added_statement, sampler_statement
 from checks.scope import Scope
 from checks.servers.speed import SpeedEstimate, compare_speed, compare_speed_by_context

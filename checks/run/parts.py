@@ -33,7 +33,7 @@ from checks.run.exact import PairJudgements, exact_checks
 from checks.run.floor import (
     RunFloor,
 )
-from checks.run.session import ArmSums, SessionSums
+from checks.run.sums import ArmSums, SessionSums
 from checks.sampled.judge import SampledJudgement
 from checks.sessions.evidence import RunFacts
 from checks.sessions.setup import SetUp, judge_setup

@@ -1,16 +1,15 @@
 """One session judged: the second of two passes over a run (the first: `checks.run.floor`).
 
 judge_session(ReadSession, RunFloor, RunFacts) -> SessionSums     numbers and findings alone
-RunSums + RunSums -> RunSums                                      in any order
+RunSums + RunSums -> RunSums                                      `checks.run.sums`
 judge_run(RunSums, RunFloor, RunFacts) -> RunJudgement            `checks.run.judge`
 """
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from checks.acceptance.counters import judge_speculation
-from checks.acceptance.profile_sums import ProfileSums
 from checks.acceptance.steps import Steps
 from checks.calls.answer_rates import TurnRates, turn_rates
 from checks.calls.behavior import PairedOutcome
@@ -18,142 +17,35 @@ from checks.calls.call_agreement import TurnChange
 from checks.calls.outcomes import tool_pair
 from checks.calls.turns import turn_change
 from checks.controls.argument import PlantedCall, planted_turn
-from checks.controls.pair_control import Planted
 from checks.controls.swap import SwapPlan, planted_result
-from checks.controls.temperature import Redrawn, redraw_turn
-from checks.controls.unchanged import Copies
+from checks.controls.temperature import redraw_turn
 from checks.findings import Finding
 from checks.greedy.judge import TurnResult, judge_one
 from checks.greedy.shift import TurnShift, shift_of
 from checks.greedy.turn import GreedyTurn
 from checks.request import is_greedy
-from checks.run.acceptance import Accepted, accepted_of, shared_sums, sums_of
-from checks.run.answered import AnsweredTurn, Load, answered_turns, load_of
-from checks.run.exact import PairJudgements, judge_pairs, of_arm, plant_session
+from checks.run.acceptance import accepted_of, shared_sums, sums_of
+from checks.run.answered import answered_turns, load_of
+from checks.run.exact import judge_pairs, of_arm, plant_session
 from checks.run.floor import ReadSession, RunFloor
 from checks.run.reruns import labelled, stall_bound_of, stalled_turns, stalls_labelled
 from checks.run.slices import scope_of, slices_of
+from checks.run.sums import AddedSums, ArmSums, SessionSums
 from checks.sampled.sampling import sampling_of
-from checks.sampled.turn import ScoredTurn, score_turn
-from checks.scope import ADDED, Scope
-from checks.servers.speed import SpeedPair, chunk_counts, speed_pair
+from checks.sampled.turn import score_turn
+from checks.scope import ADDED
+from checks.servers.speed import chunk_counts, speed_pair
 from checks.sessions.evidence import RunFacts
 from checks.sessions.pairs import LivePair, main_pairs, plain_pairs
 from checks.sessions.reading import Reading, at_boundaries
 from checks.sessions.setup import ONLY_FIRST, prompt_differences
 from checks.sessions.turns import sampled_turns
 from checks.slices.regret import Part, Sums, added, regret_sums
-from checks.slices.slices import Slice
 from checks.vllm.cutter import fate_of
 from checks.vllm.split_run import CutOutput
 from checks.vllm.unparsed import with_parser_faults
 from traces.journal.arm import MAIN, PLAIN, SAMPLED, Arm
-from traces.journal.exchange import ArmKey, Evidence, Exchange, TurnId, session_order
-
-
-@dataclass(frozen=True, slots=True)
-class ArmSums:
-    """What one session shows in a judged arm.
-
-    `turns` counts the candidate's captures, `drawn` those of them at a temperature above 0;
-    `repeated` tells whether the baseline replayed the session twice. `prompts` and `counters` are
-    findings about prompts that differ and counters that contradict their steps. `chunks` counts
-    the baseline's chunks, and those that carry several tokens. `changes` says what became of the
-    calls of each greedy turn.
-    """
-
-    turns: int
-    drawn: int
-    repeated: bool
-    results: tuple[TurnResult, ...]
-    pairs: int
-    exact: PairJudgements
-    prompts: tuple[Finding, ...]
-    counters: tuple[Finding, ...]
-    speed: tuple[SpeedPair, ...]
-    chunks: tuple[tuple[int, int], ...]
-    changes: tuple[TurnChange, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class AddedSums:
-    """What the turns of one session show that were sampled besides their greedy replay: `turns` of
-    the candidate, their exact checks, the statistics of their tokens, the same of tokens drawn
-    again, prompts that differ and counters that contradict their steps, and how they were sampled
-    (temperature, top-p, top-k)."""
-
-    turns: int
-    exact: PairJudgements
-    scored: tuple[ScoredTurn, ...]
-    redrawn: tuple[Redrawn, ...]
-    whole: tuple[Finding, ...]
-    settings: frozenset[tuple[float, float, int]]
-
-
-@dataclass(frozen=True, slots=True)
-class SessionSums:
-    """All that the judgement of a run needs of one session: numbers, small findings, and regrets
-    per token. No capture is kept.
-
-    `loads` are what its answers hold by path and arm; `plain` the exact checks of the turns as
-    users send them, `stalled` those of them that stood still. `profiles` are the sums of each
-    further arm, `shifts` those of the main arm and of an arm with other prompts over the turns that
-    `score_shifts` holds how far scores of equal tokens lie apart, `rates` what the answers hold
-    that are not compared word by word. `prints`, `answered_on` and `runs` say which servers
-    answered, and in which run.
-    `planted`, `copies`, `swapped` and `planted_calls` are the controls planted in its turns; `cuts`
-    the outputs that were cut, `delivered` those that were parsed once, and `uncut` counts the
-    others by reason. `scope` says what its tokens were, and what their text was compared with;
-    `regrets` where in the answers their regrets lie.
-    """
-
-    arms: Mapping[str, ArmSums]
-    loads: Mapping[ArmKey, Load]
-    plain: PairJudgements
-    stalled: tuple[TurnId, ...]
-    accepted: Accepted
-    profiles: Mapping[str, ProfileSums]
-    shifts: Mapping[str, tuple[ProfileSums, ProfileSums]]
-    changed: Mapping[str, int]
-    outcomes: tuple[PairedOutcome, ...]
-    scored: tuple[ScoredTurn, ...]
-    redrawn: tuple[Redrawn, ...]
-    added: AddedSums
-    answered: tuple[AnsweredTurn, ...]
-    slices: Mapping[TurnId, frozenset[Slice]]
-    irregular: Mapping[tuple[str, str], int]
-    prints: Mapping[str, frozenset[str]]
-    answered_on: frozenset[str]
-    runs: frozenset[str]
-    planted: tuple[Planted, ...]
-    copies: Copies
-    swapped: Mapping[str, tuple[TurnResult, ...]]
-    planted_calls: tuple[PlantedCall, ...]
-    score_shifts: tuple[TurnShift, ...]
-    rates: tuple[TurnRates, ...]
-    cuts: tuple[CutOutput, ...]
-    delivered: tuple[CutOutput, ...]
-    uncut: Mapping[str, int]
-    scope: Scope
-    regrets: Mapping[Part, Sums]
-
-
-@dataclass(frozen=True, slots=True)
-class RunSums:
-    """The sums of some sessions of a run, by session."""
-
-    sessions: Mapping[str, SessionSums] = field(default_factory=dict)
-
-    def __add__(self, other: "RunSums") -> "RunSums":
-        """Those of both. Raises ValueError where a session is in both."""
-        if twice := self.sessions.keys() & other.sessions.keys():
-            raise ValueError(f"judged twice: session {min(twice)}")
-        return RunSums({**self.sessions, **other.sessions})
-
-    @property
-    def ordered(self) -> list[SessionSums]:
-        """In the order of the sessions' ids."""
-        return [self.sessions[session] for session in sorted(self.sessions, key=session_order)]
+from traces.journal.exchange import Evidence, Exchange, TurnId
 
 
 def pairs_of(read: ReadSession, floor: RunFloor, facts: RunFacts) -> dict[str, list[LivePair]]:

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from checks.acceptance.template_shift import Shift
-from checks.run.session import RunSums, SessionSums
+from checks.run.sums import RunSums, SessionSums
 from checks.servers.speed_curve import CurvePoint
 from checks.sessions.evidence import RunFacts
 from traces.journal.arm import SAMPLED, Arm

@@ -27,7 +27,8 @@ from checks.policy import Policy
 from checks.run.bounds import FAITHFUL
 from checks.run.floor import RunMeasures, measure_session, read_session, run_floor
 from checks.run.judge import RunJudgement, judge_all, judge_run
-from checks.run.session import RunSums, judge_session
+from checks.run.session import judge_session
+from checks.run.sums import RunSums
 from checks.sessions.evidence import Answers, RunFacts, ServerFacts, sessions_of
 from checks.sessions.turns import greedy_turns, scoring_requests
 from tests.support.synthetic_model import SyntheticModel, gaussian
