@@ -37,8 +37,8 @@ UNITS = (
 )  # fmt: skip
 MEASURABLE_S = 0.02
 LONGEST = 1 << 20
-MOST_GROWTH = 2.5
-"""Per doubling; two doublings are measured at once."""
+MOST_GROWTH = math.sqrt(8)
+"""Per doubling, of which two are measured at once: halfway between linear (2) and quadratic (4)."""
 
 TRIES = (1, 2, 4, 1, 2, 4)
 

@@ -102,8 +102,11 @@ def _baseline_shows(pair: Pair) -> set[tuple[int, ...]] | bool | None:
     return same_output(pair) or any(map(_text_repeats, texts))
 
 
-REPEATS = re.compile(r"(.{1,160}?)\1{4,}", re.DOTALL)
-"""A text of up to 160 characters five times in a row: about 32 tokens."""
+REPEATS = re.compile(r"(.{1,160}?)\1{4,}+", re.DOTALL)
+"""A text of up to 160 characters five times in a row: about 32 tokens.
+
+The repeat is possessive: without it `re` keeps every round on its stack, for nothing.
+"""
 
 
 def _text_repeats(text: str) -> bool:
