@@ -1,6 +1,5 @@
 """Real vLLM servers, exchanged or taken for each other: what they show of themselves is enough."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,29 +11,13 @@ from draftgate.config.config import Config
 from draftgate.config.file import read_config
 from draftgate.preflight.servers import ask_attached
 from draftgate.progress import SilentReporter
-from draftgate.run.folder import RunFolder
 from draftgate.run.gate import run_gate
-from draftgate.run.paths import open_paths
 from traces.errors import InvalidRun
-from traces.journal.exchange import PATHS
 
 pytest.importorskip("vllm", reason="vLLM is not installed")
 pytestmark = [pytest.mark.vllm, pytest.mark.slow]
 
 Urls = dict[str, str]
-
-
-@pytest.fixture(scope="module")
-def urls(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Urls]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(root)
-        logs = RunFolder(tmp_path_factory.mktemp("servers"))
-        config = read_config(root / "gate.toml")
-        flags = (*config.server.flags, "--logprobs-mode=processed_logprobs")
-        server = config.server.model_copy(update={"flags": flags})
-        config = config.model_copy(update={"server": server})
-        with open_paths(config, PATHS, logs, SilentReporter()) as paths:
-            yield {name: path.urls[0] for name, path in paths.items()}
 
 
 @pytest.fixture(autouse=True)
@@ -51,8 +34,8 @@ def attached(root: Path, folder: Path, baseline: str, candidate: str, **run: Any
     return read_config(root / "gate.toml", overrides)
 
 
-def test_each_server_shows_what_it_is(root: Path, tmp_path: Path, urls: Urls) -> None:
-    servers = ask_attached(attached(root, tmp_path, **urls))
+def test_each_server_shows_what_it_is(root: Path, tmp_path: Path, vllm_urls: Urls) -> None:
+    servers = ask_attached(attached(root, tmp_path, **vllm_urls))
     (baseline,), (candidate,) = servers["baseline"], servers["candidate"]
     assert (drafting_state(baseline), drafting_state(candidate)) == ("none", "drafts")
     assert candidate.drafts_counted
@@ -74,10 +57,10 @@ def test_each_server_shows_what_it_is(root: Path, tmp_path: Path, urls: Urls) ->
     ids=["swapped", "the candidate twice", "the baseline twice"],
 )
 def test_paths_that_are_none_are_invalid_at_once(
-    root: Path, tmp_path: Path, urls: Urls, baseline: str, candidate: str, words: str
+    root: Path, tmp_path: Path, vllm_urls: Urls, baseline: str, candidate: str, words: str
 ) -> None:
     """One server is named in two ways, so that only its process tells."""
-    other = urls[candidate].replace("127.0.0.1", "localhost")
+    other = vllm_urls[candidate].replace("127.0.0.1", "localhost")
     with pytest.raises(InvalidRun, match=words):
-        run_gate(attached(root, tmp_path, urls[baseline], other), SilentReporter())
+        run_gate(attached(root, tmp_path, vllm_urls[baseline], other), SilentReporter())
     assert not (tmp_path / "runs").exists()

@@ -1,4 +1,4 @@
-"""The gate over real vLLM servers: the embedded pair, started once for all tests of this module."""
+"""The gate over real vLLM servers: the embedded pair."""
 
 import json
 import shutil
@@ -16,7 +16,6 @@ from draftgate.progress import SilentReporter
 from draftgate.run.folder import RunFolder
 from draftgate.run.gate import run_gate
 from draftgate.run.outcome import GateOutcome
-from draftgate.run.paths import open_paths
 from tests.support.columns import NOT_IN_ONE_SOUND_RUN, NOT_ON_PAPER, documented, filled
 from tests.support.paper.gate import rows
 from tests.support.sessions.at_hand import MADE_UP
@@ -42,13 +41,8 @@ class Pair:
 
 
 @pytest.fixture(scope="module")
-def pair(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(root)
-        config = read_config(root / "gate.toml")
-        logs = RunFolder(tmp_path_factory.mktemp("servers"))
-        with open_paths(config, PATHS, logs, SilentReporter()) as paths:
-            yield Pair(paths["baseline"].urls[0], paths["candidate"].urls[0])
+def pair(vllm_urls: dict[str, str]) -> Pair:
+    return Pair(**vllm_urls)
 
 
 def gate(
