@@ -1,67 +1,43 @@
 """All tests that can fail a run, on at once: how often does a sound run fail, and a faulty one?
 
-    python -m evidence.budget --runs 1000 --seed 1
+    python -m evidence.budget --runs 1000 --seed 1            # sound runs of 14,400 greedy tokens
+    python -m evidence.budget --runs 200 --seed 1 --planned   # of a size at which most pass
+    python -m evidence.budget --runs 20 --faults              # faulty candidates
 
-A run has greedy turns (24 sessions of 2 turns of 300 tokens), a further arm with a fourth of its
-size, sampled turns (24 sessions of 200 tokens), tool calls, an acceptance profile beside a
-reference of the same sessions, and 6 slices. The distribution of its rounding is known, so a fail
-of a sound candidate is a false alarm. Criterion: no more of them than the 99% quantile of
-``Binomial(runs, 1%)``, 1% being the whole budget (`checks.alpha`); 18 of 1,000.
+A run is that of `evidence.whole_runs`. Criterion: no more fails of sound runs than the 99% quantile
+of ``Binomial(runs, 1%)``, 1% being the whole budget (`checks.alpha`); 18 of 1,000.
+
+The planned size is found by pilots of their own, which judge the rate of large regrets alone.
 """
 
 import argparse
+import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 from scipy import stats
 
-from checks import findings as codes
-from checks.acceptance.loss import losses
-from checks.acceptance.reference import compare_with_reference
 from checks.alpha import TOTAL
-from checks.bounds import Bound
-from checks.calls.behavior import PairedOutcome, judge_behavior
-from checks.findings import ERROR, Finding
-from checks.greedy.judge import GreedyJudgement, conclude, floor_of, judge_measured, judge_one
+from checks.greedy.judge import floor_of
 from checks.greedy.ladder import RUNGS, climb
-from checks.greedy.levels import MAIN_LEVELS, further_levels
-from checks.greedy.turn import GreedyTurn, TurnRegrets
-from checks.policy import Policy
-from checks.sampled.judge import judge_scored
+from checks.greedy.levels import MAIN_LEVELS
+from checks.greedy.rate import judge_rate
 from checks.sampled.turn import ScoredTurn
-from checks.slices.judge import judge_slices, slice_findings
-from checks.slices.slices import Slice
-from evidence.acceptance_sizes import pair_of_runs
 from evidence.markdown import table
 from evidence.noise_runs import NoiseModel, RunSize, simulate
-from evidence.pool import EMPTY
 from evidence.sampled_sizes import Rounding, pool
-from evidence.tool_sizes import outcomes
-from tests.support.synthetic_model import response_of
-from traces.wire.response import Token, TopLogprob
+from evidence.whole_runs import SIZE, Case, Edit, judge, policy_of, sound, worse
 
-MARGIN = 3e-4
-SIZE = RunSize(24, 2, 300)
-ARM = RunSize(6, 2, 300)
-DIMENSIONS = {"template": 2, "tool": 2, "context": 2}
-POOL = 48
-"""Sessions of sampled turns that runs draw from."""
-
-Greedy = tuple[list[GreedyTurn], list[TurnRegrets]]
-Edit = Callable[[list[TurnRegrets], np.random.Generator], list[TurnRegrets]]
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """Rounding of the greedy turns and of the sampled ones, both with the candidate's at `scale`
-    times the baseline's; `tails` is what the policy says of it."""
-
-    name: str
-    tails: str
-    greedy: NoiseModel
-    sampled: Rounding
+POOL = 2
+"""Sessions of sampled turns that runs draw from, in multiples of those of a run."""
+PILOTS = 50
+SESSIONS = (24, 36, 48, 72, 96, 144, 192, 288, 384)
+PLANNED_SHARE = 0.9
+"""More than the 80% wanted of whole runs, for other bounds leave some open too."""
+TOKENS = SIZE.turns * SIZE.tokens
+"""Greedy tokens of a session."""
 
 
 def _case(name: str, tails: str, times: float = 2.0, **kind: object) -> Case:
@@ -95,135 +71,6 @@ CASES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """`failed` names what failed the run, empty where nothing did; `open` whether it could pass."""
-
-    failed: frozenset[str]
-    open: bool
-
-    @property
-    def word(self) -> str:
-        """``fail``, ``inconclusive`` or ``pass``."""
-        return "fail" if self.failed else "inconclusive" if self.open else "pass"
-
-
-def sound(measured: list[TurnRegrets], rng: np.random.Generator) -> list[TurnRegrets]:
-    """No fault."""
-    return measured
-
-
-def worse(rate: float, regret: float, sessions: float = 1.0) -> Edit:
-    """Tokens `regret` nat less likely at `rate`, in a share of the sessions."""
-
-    def edit(measured: list[TurnRegrets], rng: np.random.Generator) -> list[TurnRegrets]:
-        names = sorted({turn.session for turn in measured})
-        hit = set(rng.choice(names, max(1, round(sessions * len(names))), replace=False).tolist())
-        return [
-            replace(
-                turn,
-                candidate=tuple(
-                    replace(p, values=p.values + regret * (rng.random(len(p)) < rate))
-                    for p in turn.candidate
-                ),
-            )
-            if turn.session in hit
-            else turn
-            for turn in measured
-        ]
-
-    return edit
-
-
-def simulated(model: NoiseModel, size: RunSize, rng: np.random.Generator, edit: Edit) -> Greedy:
-    """Turns and regrets; of a faulty candidate the baseline repeats no wrong token."""
-    turns, measured = simulate(model, size, rng)
-    if edit is not sound:
-        turns = [GreedyTurn(t.session, t.turn, STREAM, EMPTY) for t in turns]
-    return turns, edit(measured, rng)
-
-
-def greedy_parts(
-    case: Case, policy: Policy, rng: np.random.Generator, edit: Edit, seed: int
-) -> tuple[GreedyJudgement, GreedyJudgement, list[TurnRegrets]]:
-    """(main arm, further arm, regrets of the main arm)."""
-    turns, measured = simulated(case.greedy, SIZE, rng, edit)
-    main = judge_measured(turns, measured, policy, seed)
-    others, arm = simulated(case.greedy, ARM, rng, edit)
-    floor = floor_of(arm, policy, seed, measured)
-    results = [judge_one(t, m, floor.noise) for t, m in zip(others, arm, strict=True)]
-    return main, conclude(results, floor, policy, seed, further_levels(1)), measured
-
-
-def sliced(
-    measured: Sequence[TurnRegrets], rng: np.random.Generator
-) -> dict[Slice, frozenset[tuple[str, str]]]:
-    """Every turn in one slice of each dimension; templates and tags belong to sessions."""
-    found: dict[Slice, set[tuple[str, str]]] = {}
-    for dimension, count in DIMENSIONS.items():
-        drawn: dict[str, int] = {}
-        for turn in measured:
-            own = turn.session
-            if dimension in ("tool", "context"):
-                own = f"{turn.session}/{turn.turn}"
-            place = drawn.setdefault(own, int(rng.integers(count)))
-            found.setdefault((dimension, str(place)), set()).add((turn.session, turn.turn))
-    return {name: frozenset(turns) for name, turns in found.items()}
-
-
-def called(measured: Sequence[TurnRegrets], rng: np.random.Generator) -> list[PairedOutcome]:
-    """Tool calls of the turns, forks in a tenth of them."""
-    drawn = outcomes(rng, SIZE.sessions, 0.0, None, 0.1)
-    names = sorted({turn.session for turn in measured})
-    turns = sorted({turn.turn for turn in measured})
-    return [
-        replace(one, session=names[int(one.session[1:])], turn=turns[int(one.turn[1:])])
-        for one in drawn
-        if int(one.turn[1:]) < len(turns)
-    ]
-
-
-def judge(
-    case: Case, drawn: Sequence[ScoredTurn], seed: Sequence[int], edit: Edit = sound
-) -> Outcome:
-    """One run with every test on."""
-    rng = np.random.default_rng(list(seed))
-    policy = Policy.model_validate({"rate_margin": MARGIN, "noise_tails": case.tails})
-    main, arm, measured = greedy_parts(case, policy, rng, edit, seed[-1])
-    places = rng.choice(len(drawn), SIZE.sessions, replace=False)
-    sampled = judge_scored([drawn[place] for place in places], policy, seed[-1])
-    calls = called(measured, rng)
-    behavior = judge_behavior(calls, policy, seed[-1])
-    run, reference = pair_of_runs([*seed, 1], 26, 1.0, same=True)
-    lost = losses(run, reference, policy.acceptance_loss_margin)
-    slices = judge_slices(sliced(measured, rng), measured, main, calls, (), policy, seed[-1])
-    findings = [
-        *main.findings,
-        *slice_findings(slices, rate_failed=False, success_failed=False),
-        *(one for one in compare_with_reference(run, reference) if isinstance(one, Finding)),
-        *(Finding(codes.ACCEPTANCE_LOSS, "lost") for one in lost if one.decision == "lost"),
-    ]
-    bounds = [*main.bounds, *sampled.bounds, behavior.bound]
-    return Outcome(
-        frozenset(_failing(bounds, findings, arm)),
-        any(b.name in RATES and b.state == "inconclusive" for b in main.bounds),
-    )
-
-
-STREAM = response_of((), [Token(1, None, -0.1, (TopLogprob(1, None, -0.1),))] * SIZE.tokens)
-"""Tokens of a faulty candidate, as far as findings name them."""
-
-RATES = ("greedy_regret_ladder", "greedy_regret_rate", "greedy_small_regrets")
-
-
-def _failing(
-    bounds: Iterable[Bound], findings: Iterable[Finding], arm: GreedyJudgement
-) -> Iterator[str]:
-    yield from (bound.name for bound in bounds if bound.state == "fail")
-    yield from (f"{bound.name}[arm]" for bound in arm.bounds if bound.state == "fail")
-    yield from (finding.code for finding in findings if finding.severity == ERROR)
-
-
 def most_allowed(runs: int) -> int:
     """The 99% quantile of false fails, were the budget spent in full."""
     return int(stats.binom.ppf(0.99, runs, TOTAL))
@@ -250,24 +97,57 @@ def powered() -> Iterator[Case]:
 
 
 def row(
-    case: Case, drawn: Sequence[ScoredTurn], runs: int, seed: int, edit: Edit = sound
+    case: Case,
+    drawn: Sequence[ScoredTurn],
+    runs: Iterable[int],
+    seed: int,
+    edit: Edit = sound,
+    sessions: int = SIZE.sessions,
 ) -> tuple[object, ...]:
-    """How often each word, and what failed; sampled turns are `drawn` from."""
-    found = [judge(case, drawn, (seed, place), edit) for place in range(runs)]
+    """How often each word, what failed, and what kept runs open; sampled turns are `drawn` from."""
+    found = [judge(case, drawn, (seed, place), edit, sessions) for place in runs]
     words = Counter(one.word for one in found)
-    named = Counter(name for one in found for name in one.failed)
-    by = ", ".join(f"{name} {count}" for name, count in named.most_common(4)) or "none"
-    return (runs, words["fail"], words["inconclusive"], words["pass"], by)
+    failed = Counter(name for one in found for name in one.failed)
+    left = Counter(name for one in found if not one.failed for name in one.open)
+    return (
+        len(found),
+        words["fail"],
+        words["inconclusive"],
+        words["pass"],
+        _most(failed),
+        _most(left),
+    )
 
 
-def sampled_pool(case: Case, seed: int) -> list[ScoredTurn]:
-    """Sampled turns under the case's rounding."""
-    return pool(case.sampled, case.greedy.verify, seed, POOL)
+def _most(named: Counter[str]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in named.most_common(4)) or "none"
+
+
+def sampled_pool(case: Case, seed: int, sessions: int = SIZE.sessions) -> list[ScoredTurn]:
+    """Sampled turns under the case's rounding, for runs of so many sessions."""
+    return pool(case.sampled, case.greedy.verify, seed, POOL * sessions)
+
+
+def planned(case: Case, seed: int) -> int | None:
+    """The first of `SESSIONS` at which `PLANNED_SHARE` of pilot runs pass the bound on rates;
+    `None` where no number of them suffices: the candidate's excess lies too near the margin."""
+    for sessions in SESSIONS:
+        passed = 0
+        for place in range(PILOTS):
+            rng = np.random.default_rng((seed, 7, sessions, place))
+            _, measured = simulate(case.greedy, replace(SIZE, sessions=sessions), rng, math.inf)
+            policy = policy_of(case)
+            floor = floor_of(measured, policy, place)
+            rate = judge_rate(measured, floor.noise, floor.halves, policy, place, MAIN_LEVELS.rate)
+            passed += rate.state == "pass"
+        if passed >= PLANNED_SHARE * PILOTS:
+            return sessions
+    return None
 
 
 def needs(case: Case, runs: int, seed: int) -> list[tuple[object, ...]]:
     """How many tokens above each rung would have failed a sound run: the median, by shape."""
-    policy = Policy.model_validate({"rate_margin": MARGIN, "noise_tails": case.tails})
+    policy = policy_of(case)
     found: dict[str, dict[float, list[float]]] = {}
     for place in range(runs):
         _, measured = simulate(case.greedy, LARGE, np.random.default_rng((seed, place)))
@@ -283,35 +163,51 @@ def needs(case: Case, runs: int, seed: int) -> list[tuple[object, ...]]:
 LARGE = RunSize(24, 10, 84)
 """20,160 tokens, as in `evidence.tables`."""
 
+HEAD = ("runs", "fail", "inconclusive", "pass", "failed by", "open by")
+
+
+def _faults(cases: Iterable[Case], runs: int, seed: int) -> None:
+    for case in cases:
+        drawn = sampled_pool(case, seed)
+        rows = [(n, *row(case, drawn, range(runs), seed, edit)) for n, edit in FAULTS]
+        print(f"\n{case.name}\n\n" + table(("fault", *HEAD), rows), flush=True)
+
+
+def _sound(cases: Iterable[Case], runs: int, seed: int, as_planned: bool) -> None:
+    rows = []
+    for case in cases:
+        sessions = planned(case, seed) if as_planned else SIZE.sessions
+        tokens = "n/a" if sessions is None else f"{sessions * TOKENS:,}"
+        name = (f"{case.name} ({case.tails})", sessions or "n/a", tokens)
+        found: tuple[object, ...] = ("n/a",) * len(HEAD)
+        if sessions is not None:
+            drawn = sampled_pool(case, seed, sessions)
+            found = row(case, drawn, range(runs), seed, sessions=sessions)
+        rows.append((*name, *found))
+        print(*rows[-1], sep=" | ", flush=True)
+    print("\n" + table(("sound; rounding (policy)", "sessions", "greedy tokens", *HEAD), rows))
+    print(f"\nallowed: {most_allowed(runs)} of {runs}")
+
 
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--case", help="only the cases whose name holds this")
+    parser.add_argument("--case", default="", help="only the cases whose name holds this")
+    parser.add_argument("--planned", action="store_true", help="of a size at which most pass")
     parser.add_argument("--faults", action="store_true", help="faulty candidates")
     parser.add_argument("--needs", action="store_true", help="tokens that break each rung")
     given = parser.parse_args()
+    cases = [case for case in CASES if given.case in case.name]
     if given.needs:
-        rows = [line for case in CASES for line in needs(case, given.runs, given.seed)]
+        rows = [line for case in cases for line in needs(case, given.runs, given.seed)]
         print(table(("rounding (policy)", "shape", *(f"{x:g} nat" for x in RUNGS)), rows))
-        return
-    head = ("runs", "fail", "inconclusive", "pass", "failed by")
-    if given.faults:
-        for case in powered():
-            if not given.case or given.case in case.name:
-                drawn = sampled_pool(case, given.seed)
-                rows = [(n, *row(case, drawn, given.runs, given.seed, edit)) for n, edit in FAULTS]
-                print(f"\n{case.name}\n\n" + table(("fault", *head), rows), flush=True)
-        return
-    chosen = [case for case in CASES if not given.case or given.case in case.name]
-    rows = [
-        (f"{c.name} ({c.tails})", *row(c, sampled_pool(c, given.seed), given.runs, given.seed))
-        for c in chosen
-    ]
-    print(table(("sound; rounding (policy)", *head), rows))
-    print(f"\nallowed: {most_allowed(given.runs)} of {given.runs}")
+    elif given.faults:
+        chosen = (case for case in powered() if given.case in case.name)
+        _faults(chosen, given.runs, given.seed)
+    else:
+        _sound(cases, given.runs, given.seed, given.planned)
 
 
 if __name__ == "__main__":

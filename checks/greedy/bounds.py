@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from checks.bounds import Bound, State, not_applicable
 from checks.greedy.ladder import Ladder
-from checks.greedy.rate import RateJudgement
+from checks.greedy.rate import ASSURANCE, RateJudgement
 from checks.greedy.rate_table import NoiseByShape
 from checks.greedy.small_regrets import SmallRegrets
 from checks.greedy.turn import TurnRegrets
@@ -188,7 +188,10 @@ def _more(rate: RateJudgement, tokens: int) -> str:
     if rate.growth is None:
         return "not decidable at these rates, however many tokens: find the cause of the regrets"
     more = round(tokens * (rate.growth - 1))
-    return f"about {more:,} more candidate tokens at these rates ({rate.growth:.2g} times this run)"
+    return (
+        f"about {more:,} more candidate tokens ({rate.growth:.2g} times this run) decide "
+        f"{ASSURANCE:.0%} of runs with these rates"
+    )
 
 
 def argmax_bound(count: int, checked: int, tokens: int) -> Bound:

@@ -3,9 +3,10 @@
     soft = max(0.30, q, 1.2 steps of the logits' grid) nat,  q = 99.99% quantile of A/A regret
     far  = max(1.0, 4 m) nat,                                m = the largest A/A regret
 
-q comes from the calibration half of the sessions, per shape, and only from 30,000 tokens on; below
-that nothing of it is learned from the data. Rates decide (`checks.greedy.ladder`); a single token
-beyond `far` is something else than this baseline's rounding at four times its size.
+q comes from the calibration half of the sessions, per shape, and only from 30,000 tokens on. Where
+it is not the largest of the three, nothing was learned from that half, and it tests too. Rates
+decide (`checks.greedy.ladder`); a single token beyond `far` is something else than this baseline's
+rounding at four times its size.
 
 The noise of some targets has heavy tails, by their own configuration: in a mixture of experts a
 rounding difference can send a token to another expert; FP8 and FP4 activations round in steps as
@@ -64,11 +65,10 @@ STEP_SLACK = 1e-4
 class Noise:
     """What the baseline's own regrets of one shape look like (nat), and the bounds they give.
 
-    `quantile` is q, `None` where the calibration half holds too few tokens; then `calibrated` is
-    false. `maximum` is over all A/A tokens of the shape, `step` the grid its regrets lie on, `None`
-    where they lie on none. `far` is the largest regret that four times such rounding explains, of
-    this shape or, in a run, of any;
-    `open` says why a single token beyond it does not condemn, `None` where it does.
+    `quantile` is q, `None` where the calibration half holds too few tokens. `maximum` is over all
+    A/A tokens of the shape, `step` the grid its regrets lie on, `None` where they lie on none.
+    `far` is the largest regret that four times such rounding explains, of this shape or, in a run,
+    of any; `open` says why a single token beyond it does not condemn, `None` where it does.
     """
 
     shape: Shape
@@ -82,8 +82,8 @@ class Noise:
 
     @property
     def calibrated(self) -> bool:
-        """True where the bounds were learned from the calibration half."""
-        return self.quantile is not None
+        """True where q made the soft bound: that of a quiet baseline is a constant, whatever q."""
+        return self.quantile is not None and self.soft == self.quantile
 
 
 def measure_noise(

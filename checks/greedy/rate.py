@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import special
+from scipy import special, stats
 
 from checks.bounds import State
 from checks.greedy.rate_table import (
@@ -205,6 +205,9 @@ def tolerated_p(table: RateTable, deff: float) -> float:
 
 MOST_GROWTH = 10_000.0
 
+ASSURANCE = 0.8
+"""How often a run of the size that an open one asks for is decided."""
+
 
 @dataclass(frozen=True, slots=True)
 class RateJudgement:
@@ -213,7 +216,8 @@ class RateJudgement:
     `scaled` is the same with the baseline's noise at twice the scale; only its lower limit
     condemns. `equal_flip` tests ``rate_C = rate_A`` and is reported; `sign_flip` tests the
     tolerated rate at twice the scale and decides beside it. `growth` is the
-    factor by which the run would have to grow to be decided at its present rates. `tested` are
+    factor by which the run would have to grow to be decided in `ASSURANCE` of cases at its present
+    rates. `tested` are
     the sessions the rates come from. `p` is `tolerated_p`; it and the sign-flip test fail at
     `level` each.
     """
@@ -264,7 +268,11 @@ def judge_rate(
     equal = sign_flip(_differences(table, 1.0), seed)
     p = tolerated_p(scaled, deff)
     state, reason = _decide(table, found, p, tolerated, policy, level / 2)
-    growth = _growth(table, scaled, found, policy, level / 2) if state == "inconclusive" else None
+    growth = (
+        growth_to_decide(table, scaled, found, policy, level / 2)
+        if state == "inconclusive"
+        else None
+    )
     tested = frozenset(sessions)
     return RateJudgement(
         state, reason, found, doubled, p, level / 2, tolerated, equal, growth, split, tested, source
@@ -305,14 +313,21 @@ def _differences(table: RateTable, ratio: float) -> list[float]:
     return result
 
 
-def _growth(
+def growth_to_decide(
     table: RateTable, scaled: RateTable, found: RateEstimate, policy: Policy, level: float
 ) -> float | None:
-    """Smallest growth of the run that decides at unchanged rates; `None` beyond 10,000-fold."""
+    """Smallest growth of the run that decides at its rates; `None` beyond 10,000-fold.
+
+    It passes where the upper limit is inside the margin even for the `ASSURANCE` quantile of the
+    exceedances to come, ``DEFF * Poisson((growth - 1) X / DEFF)``; it fails where the usual number
+    of them would.
+    """
 
     def decided(factor: float) -> bool:
-        high = mover_limits(_grown(table, factor), found.deff, NOISE_RATIO)[1]
-        low = mover_limits(_grown(scaled, factor), found.deff, NOISE_RATIO, 1 - level)[0]
+        usual = found.exceedances * (factor - 1)
+        more = float(stats.poisson.ppf(ASSURANCE, usual / found.deff)) * found.deff
+        high = mover_limits(_grown(table, factor, more), found.deff, NOISE_RATIO)[1]
+        low = mover_limits(_grown(scaled, factor, usual), found.deff, NOISE_RATIO, 1 - level)[0]
         return high <= policy.rate_margin or low > 0
 
     low, high = 1.0, 2.0
@@ -326,11 +341,13 @@ def _growth(
     return high
 
 
-def _grown(table: RateTable, factor: float) -> RateTable:
+def _grown(table: RateTable, factor: float, more: float) -> RateTable:
+    """A run `factor` times as long, with `more` exceedances of the candidate in what is added."""
+    tokens = table.candidate_tokens
     return replace(
         table,
-        candidate_exceed=table.candidate_exceed * factor,
-        candidate_tokens=table.candidate_tokens * factor,
+        candidate_exceed=table.candidate_exceed + more * tokens / tokens.sum(),
+        candidate_tokens=tokens * factor,
         noise_exceed=table.noise_exceed * factor,
         noise_tokens=table.noise_tokens * factor,
     )

@@ -75,7 +75,9 @@ def tested_sessions(
     """Sessions whose rates are tested, of those that `measured` holds, and why these.
 
     Where a bound was learned from the calibration half, only the other half may test it. Where
-    both shapes use the constant floors nothing was learned, and every session tests.
+    both shapes use the constant floors nothing was learned, and every session tests; that q of the
+    calibration half is below them makes the baseline's own count there smaller, if anything, and a
+    pass harder.
     """
     here = {turn.session for turn in measured if turn.not_judged is None}
     if any(floor.calibrated for floor in noise.values()):
@@ -86,7 +88,7 @@ def tested_sessions(
         )
     every = sorted((halves.calibration | halves.test) & here)
     return every, (
-        "too few A/A tokens to calibrate: constant bounds, rates tested on all "
+        "constant bounds, nothing learned from the baseline's own tokens: rates tested on all "
         f"{len(every)} sessions"
     )
 

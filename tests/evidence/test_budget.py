@@ -3,19 +3,8 @@
 import numpy as np
 import pytest
 
-from evidence.budget import (
-    CASES,
-    SIZE,
-    Case,
-    Outcome,
-    judge,
-    most_allowed,
-    powered,
-    simulated,
-    sound,
-    worse,
-)
-from evidence.sampled_sizes import pool
+from evidence.budget import CASES, most_allowed, planned, powered, sampled_pool
+from evidence.whole_runs import SIZE, Case, Outcome, judge, simulated, sound, worse
 
 BY_NAME = {case.name: case for case in (*CASES, *powered())}
 
@@ -27,7 +16,7 @@ BY_NAME = {case.name: case for case in (*CASES, *powered())}
 def test_sound_runs_do_not_fail(name: str) -> None:
     """Of 6 at 1% more than 1 would have probability 0.1%."""
     case = BY_NAME[name]
-    drawn = pool(case.sampled, case.greedy.verify, 11, SIZE.sessions)
+    drawn = sampled_pool(case, 11)
     found = [judge(case, drawn, (11, place)) for place in range(6)]
     assert sum(one.word == "fail" for one in found) <= 1, [one.failed for one in found]
 
@@ -42,7 +31,7 @@ def test_sound_runs_do_not_fail(name: str) -> None:
 )
 def test_faulty_runs_fail_by_the_bound_they_break(name: str, fault, bound: str) -> None:
     case = BY_NAME[name]
-    drawn = pool(case.sampled, case.greedy.verify, 12, SIZE.sessions)
+    drawn = sampled_pool(case, 12)
     found = judge(case, drawn, (12, 0), fault)
     assert found.word == "fail"
     assert bound in found.failed
@@ -58,13 +47,20 @@ def test_a_fault_may_keep_to_some_sessions() -> None:
 
 
 def test_words_and_what_is_allowed() -> None:
-    assert [one.word for one in (Outcome(frozenset("a"), True), Outcome(frozenset(), True))] == [
-        "fail",
-        "inconclusive",
-    ]
-    assert Outcome(frozenset(), False).word == "pass"
+    some, none = frozenset("a"), frozenset("")
+    assert Outcome(some, some).word == "fail"
+    assert Outcome(none, some).word == "inconclusive"
+    assert Outcome(none, none).word == "pass"
     assert most_allowed(1000) == 18
     assert sound([], np.random.default_rng(0)) == []
+
+
+def test_a_size_is_planned_at_which_a_quiet_target_passes() -> None:
+    """20,000 tokens times the design effect without a single exceedance certify 3e-4 (rule of
+    three), and a quiet candidate has next to none; of 36 sessions there are 21,600."""
+    sessions = planned(BY_NAME["dense"], 3)
+    assert sessions is not None
+    assert 36 <= sessions <= 96
 
 
 def test_every_kind_of_noise_is_there() -> None:

@@ -24,6 +24,8 @@ def test_the_soft_bound_follows_the_quantile(largest: float, soft: float) -> Non
     # the 99.99% quantile of 30,000 values, upper order statistic, is the third largest
     found = _noise([0.0] * 29_997 + [largest] * 3)
     assert (found.quantile, found.soft) == pytest.approx((largest, soft))
+    # Where q moves nothing, nothing was learned from the half that it comes from.
+    assert found.calibrated == (largest > 0.30)
 
 
 @pytest.mark.parametrize(("largest", "far"), [(0.1, 1.0), (0.25, 1.0), (0.5, 2.0), (1.5, 6.0)])

@@ -6,8 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from checks.greedy.rate import clopper_pearson, estimate, excess, mover_limits, poisson_limits
+from checks.greedy.rate import (
+    ASSURANCE,
+    clopper_pearson,
+    estimate,
+    excess,
+    growth_to_decide,
+    mover_limits,
+    poisson_limits,
+)
 from checks.greedy.rate_table import RateTable
+from checks.policy import Policy
 from checks.stats.clustering import design_effect, intraclass_correlation
 from checks.stats.sessions import calibration_half, hash_order, resampling_weights
 from checks.stats.sign_flip import sign_flip
@@ -133,3 +142,28 @@ def test_resampling_draws_as_many_sessions_as_there_are() -> None:
     weights = resampling_weights(7, 100, seed=3)
     assert weights.shape == (100, 7)
     assert set(weights.sum(axis=1)) == {7.0}
+
+
+@pytest.mark.parametrize(("seen", "margin"), [(0, 1.25e-4), (2, 2e-4), (6, 4.5e-4)])
+def test_a_run_of_the_size_that_is_asked_for_is_decided(seen: int, margin: float) -> None:
+    """Runs of 20,000 tokens with `seen` exceedances, none of the baseline's own: grown to that size
+    at their rate, 80% of them pass; with a quarter of what is added fewer do."""
+    counts = [1.0] * seen + [0.0] * (10 - seen)
+
+    def table(more: float = 0.0, growth: float = 1.0) -> RateTable:
+        sizes = [2000.0 * growth] * 10
+        return _table([count + more / 10 for count in counts], sizes, [0.0] * 10, sizes)
+
+    found = estimate(table(), 1.0, 2.0, 0, 400)
+    policy = Policy(rate_margin=margin)
+    growth = growth_to_decide(table(), table(), found, policy, 1e-9)
+    assert growth is not None
+
+    def share(factor: float) -> float:
+        more = np.random.default_rng(5).poisson(seen * (factor - 1), 400)
+        grown = (mover_limits(table(float(x), factor), 1.0, 2.0)[1] for x in more)
+        return float(np.mean([high <= margin for high in grown]))
+
+    # Three points for 400 draws (standard error 2), and for the steps of a count.
+    assert share(growth) >= ASSURANCE - 0.03
+    assert share(1 + (growth - 1) / 4) < ASSURANCE
