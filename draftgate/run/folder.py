@@ -25,6 +25,7 @@ from traces.journal.arm import MAIN, PLAIN, SAMPLED, VERIFY, Arm
 from traces.journal.exchange import PATHS, ArmKey, Evidence, Stray, exchange_of
 from traces.journal.frames import FrameReader
 from traces.journal.journal import JournalReader, journal_path
+from traces.journal.loss import loss_of
 from traces.output import writing
 
 LAST = "last"
@@ -156,6 +157,8 @@ def add_journal(evidence: Evidence, journal: Path) -> None:
         if key.path not in PATHS:
             evidence.strays.append(Stray(journal, number, key.path))
             continue
+        if (loss := loss_of(capture)) is not None:
+            evidence.losses.append(loss)
         found = evidence.arms.setdefault((key.path, key.arm), {})
         known = found.get((key.session, key.turn))
         if known is None or known.key.attempt <= key.attempt:

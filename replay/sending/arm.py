@@ -6,6 +6,7 @@ already holds an answer to is not sent again.
 """
 
 import asyncio
+import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
@@ -30,7 +31,8 @@ GIVE_UP_AFTER = 3
 @dataclass(frozen=True, slots=True)
 class ArmPlan:
     """How to run it. `retries` counts further attempts at a turn of which nothing was received;
-    `patience_s` is how long a turn waits in all for a busy server that says when to come back.
+    `patience_s` is how long a turn waits in all for a busy server that says when to come back, and
+    for one that takes no connection: it may be starting anew.
     With `abort` another turn's request goes before each, and its stream is closed early.
     """
 
@@ -52,9 +54,10 @@ class ArmResult:
     """What happened: turns `sent` and answered now, `resumed` from the journal, `failed` without
     any answer (their attempts are in the journal), and `skipped` as too long, with the reason per
     (session, turn); skipped turns are among the sent or resumed ones. `torn_bytes` of an earlier
-    writer's last record were cut off. `aborted` streams were closed early, on purpose. `waits` of
-    a busy server, `waited_s` seconds in all; `lost` counts attempts of which nothing was received,
-    whatever came of the turn.
+    writer's last record were cut off. `aborted` streams were closed early, on purpose. `waits` for
+    a busy server, `waited_s` seconds in all; `refusals` counts the waits for one that took no
+    connection, `refused_s` their seconds; `lost` the attempts whose connection was lost before the
+    first byte, whatever came of the turn.
     """
 
     sent: int = 0
@@ -65,6 +68,8 @@ class ArmResult:
     skipped: dict[tuple[str, str], str] = field(default_factory=dict)
     waits: int = 0
     waited_s: float = 0.0
+    refusals: int = 0
+    refused_s: float = 0.0
     lost: int = 0
 
     @property
@@ -170,12 +175,16 @@ class _Runner:
         attempt = before.attempts if before else 0
         patience = self.plan.patience_s
         left = self.plan.retries + 1
+        again = False
         while left:
-            capture = await self._send(job, attempt)
-            attempt += 1
+            capture = await self._send(job, attempt, fresh=again)
+            attempt, again = attempt + 1, True
             asked = asked_wait(capture)
             if asked is not None and asked <= patience:
                 patience -= await self._wait(asked)
+                continue
+            if capture.ended == "refused":
+                patience -= await self._until_taken(job, capture, patience)
                 continue
             if asked is not None or settles(capture):
                 self.unanswered = 0
@@ -184,10 +193,11 @@ class _Runner:
                 if capture.ended == "error":
                     self.check_alive()
                 return
-            self.result.lost += 1
             self.check_alive()
-            await asyncio.sleep(self.plan.retry_wait_s)
-            left -= 1
+            if capture.ended != "idle":
+                self.result.lost += 1
+                await asyncio.sleep(self.plan.retry_wait_s)
+                left -= 1
         self.result.failed += 1
         self.unanswered += 1
         if self.unanswered >= GIVE_UP_AFTER:
@@ -205,10 +215,28 @@ class _Runner:
         await asyncio.sleep(wait)
         return wait
 
-    async def _send(self, job: Job, attempt: int) -> Capture:
+    async def _until_taken(self, job: Job, capture: Capture, patience: float) -> float:
+        """Wait until the server takes a connection; the answer is how long that took.
+
+        Raises ServerError where it takes none for `patience` seconds.
+        """
+        began, client = time.monotonic(), self._client(job.session)
+        self.result.refusals += 1
+        while True:
+            self.check_alive()
+            await asyncio.sleep(self.plan.retry_wait_s)
+            waited = time.monotonic() - began
+            if waited > patience:
+                self.result.failed += 1
+                raise self._gone(job, capture)
+            if await client.takes_connections():
+                self.result.refused_s += waited
+                return waited
+
+    async def _send(self, job: Job, attempt: int, *, fresh: bool) -> Capture:
         plan = self.plan
         key = CaptureKey(plan.run, plan.path, plan.arm, job.session, job.turn, attempt)
-        capture = await self._client(job.session).send(key, job.request)
+        capture = await self._client(job.session).send(key, job.request, fresh=fresh)
         self.writer.add(capture)
         return capture
 
