@@ -2,7 +2,6 @@
 
 import json
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +26,7 @@ class Crash:
     """The first time a turn of the main arm is asked for, its connection is lost."""
 
     def __init__(self, *turns: str, pause: float = 0.0, restart: bool = False, times: int = 1):
-        self.turns, self.pause, self.restart = turns, pause, restart
+        self.pause, self.restart = pause, restart
         self.left = {f"Task {turn}:": times for turn in turns}
         self.server: PaperServer | None = None
 
@@ -43,10 +42,13 @@ class Crash:
         return self.pause
 
 
+def never(request: Request) -> None:
+    """No connection is lost."""
+
+
 def gate(
     folder: Path, candidate: Crash | None = None, baseline: Crash | None = None
 ) -> GateOutcome:
-    never: Callable[[Request], float | None] = lambda request: None  # noqa: E731
     faults = [Faults(loses=baseline or never), Faults(drafts=K, loses=candidate or never)]
     with paper_paths(faults[1], faults[0]) as servers:
         for server, crash in zip(servers, (baseline, candidate), strict=True):
