@@ -241,7 +241,12 @@ class Collector:
         async def replay() -> ArmResult:
             async with sampler:
                 return await run_arm(
-                    plan, sessions, journal, progress=advance, check_alive=path.check_alive
+                    plan,
+                    sessions,
+                    journal,
+                    progress=advance,
+                    check_alive=path.check_alive,
+                    note=self.reporter.note,
                 )
 
         with self.reporter.step(f"{path.name}: replaying ({arm})", total) as advance:

@@ -85,8 +85,10 @@ async def run_arm(
     *,
     progress: Callable[[int], None] = lambda done: None,
     check_alive: Callable[[], None] = lambda: None,
+    note: Callable[[str], None] = lambda text: None,
 ) -> ArmResult:
-    """Send every turn once; `progress` gets the number of turns done in all.
+    """Send every turn once; `progress` gets the number of turns done in all, `note` a line about
+    a server that is waited for.
 
     `check_alive` raises ServerError when a launched server has died; it is asked whenever a turn
     got no answer. Raises ServerError too when `GIVE_UP_AFTER` turns in a row got none, and
@@ -110,6 +112,7 @@ async def run_arm(
         ]
         finished = finished_turns(journal, plan.run)
         runner = _Runner(plan, writer, clients, finished, progress, check_alive)
+        runner.note = note
         runner.decoys = decoys(sessions) if plan.abort else {}
         waiting = iter(sessions)
         try:
@@ -152,6 +155,8 @@ class _Runner:
         self.result = ArmResult(torn_bytes=writer.torn_bytes)
         self.unanswered = 0
         self.decoys: Mapping[tuple[str, str], Job] = {}
+        self.note: Callable[[str], None] = lambda text: None
+        self.awaited: set[str] = set()
 
     async def work(self, waiting: Iterator[SessionJobs]) -> None:
         """Take one session after the other until none is left."""
@@ -222,6 +227,12 @@ class _Runner:
         """
         began, client = time.monotonic(), self._client(job.session)
         self.result.refusals += 1
+        if client.base_url not in self.awaited:
+            self.awaited.add(client.base_url)
+            self.note(
+                f"path {self.plan.path}: {client.base_url} takes no connection; it is waited for, "
+                f"up to {patience:.0f} s"
+            )
         while True:
             self.check_alive()
             await asyncio.sleep(self.plan.retry_wait_s)
@@ -230,6 +241,7 @@ class _Runner:
                 self.result.failed += 1
                 raise self._gone(job, capture)
             if await client.takes_connections():
+                self.awaited.discard(client.base_url)
                 self.result.refused_s += waited
                 return waited
 

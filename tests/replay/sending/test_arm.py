@@ -254,18 +254,19 @@ def test_a_path_without_url_is_refused(tmp_path: Path) -> None:
 
 def test_a_server_that_takes_no_connection_is_waited_for(tmp_path: Path) -> None:
     """It starts anew: what it has not answered is sent once it listens."""
-    file, port = tmp_path / "j.jsonl.zst", free_port()
+    file, port, said = tmp_path / "j.jsonl.zst", free_port(), list[str]()
 
     async def run() -> tuple[ArmResult, ScriptedServer]:
-        arm = asyncio.create_task(
-            run_arm(plan(f"http://127.0.0.1:{port}", concurrency=1), jobs(1, 2), file)
-        )
+        waited = plan(f"http://127.0.0.1:{port}", concurrency=1)
+        arm = asyncio.create_task(run_arm(waited, jobs(1, 2), file, note=said.append))
         await asyncio.sleep(0.5)
         async with scripted(lambda seen: Answer(), port) as server:
             return await arm, server
 
     result, server = asyncio.run(run())
     assert (result.sent, result.lost, result.refusals) == (2, 0, 1)
+    words = "takes no connection; it is waited for, up to 300 s"
+    assert said == [f"path candidate: http://127.0.0.1:{port} {words}"]
     assert 0.3 < result.refused_s < 5
     assert len(server.seen) == 2
     attempts = [(c.key.turn, c.key.attempt, c.ended) for c in JournalReader(file)]
