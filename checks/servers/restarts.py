@@ -7,8 +7,8 @@ shows it: attempts in the journals whose connection was lost before the first by
     candidate   loses turn s3/t1;  process_start_time_seconds 100 -> 900      error
     baseline    loses none
 
-An idle connection that a server closes is no loss: a request that met that moment is sent again
-over a new connection, and counts only where that is refused, or the server began anew meanwhile.
+An idle connection that a server closes is no loss: each turn goes over a connection of its own
+(`replay.sending.client`). Nor is one that a server does not take: nothing was in flight.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -104,13 +104,12 @@ def broken_turns(losses: Iterable[Loss], restarts: Sequence[Restart]) -> list[Br
         arms.setdefault(loss.arm, []).append(loss)
     for (path, arm), held in sorted(arms.items()):
         named: set[TurnId] = set()
-        refused = {(*one.turn, one.key.attempt) for one in held if one.ended == "refused"}
         for restart in restarts:
             if (restart.path, restart.arm) == (path, arm):
                 turns = {one.turn for one in held if _in(restart, one)} - named
                 found += _broken(path, arm, turns, restarted=True)
                 named |= turns
-        alone = {one.turn for one in held if _alone(one, refused)} - named
+        alone = {one.turn for one in held if _alone(one)} - named
         found += _broken(path, arm, alone, restarted=False)
     return found
 
@@ -120,15 +119,11 @@ def _in(restart: Restart, loss: Loss) -> bool:
     return loss.ended != "refused" and restart.holds(loss)
 
 
-def _alone(loss: Loss, refused: Collection[tuple[str, str, int]]) -> bool:
-    """Whether a turn was in flight by its loss alone; `refused` attempts got no connection.
-
-    A stream that broke off in its middle has codes of its own.
+def _alone(loss: Loss) -> bool:
+    """Whether a turn was in flight by its loss alone. A stream that broke off in its middle has
+    codes of its own.
     """
-    if loss.received:
-        return False
-    next_refused = (*loss.turn, loss.key.attempt + 1) in refused
-    return loss.ended == "error" or (loss.ended == "idle" and next_refused)
+    return loss.ended == "error" and not loss.received
 
 
 def _broken(path: str, arm: str, turns: set[TurnId], *, restarted: bool) -> list[Broken]:

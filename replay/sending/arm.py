@@ -180,10 +180,9 @@ class _Runner:
         attempt = before.attempts if before else 0
         patience = self.plan.patience_s
         left = self.plan.retries + 1
-        again = False
         while left:
-            capture = await self._send(job, attempt, fresh=again)
-            attempt, again = attempt + 1, True
+            capture = await self._send(job, attempt)
+            attempt += 1
             asked = asked_wait(capture)
             if asked is not None and asked <= patience:
                 patience -= await self._wait(asked)
@@ -198,11 +197,10 @@ class _Runner:
                 if capture.ended == "error":
                     self.check_alive()
                 return
+            self.result.lost += 1
             self.check_alive()
-            if capture.ended != "idle":
-                self.result.lost += 1
-                await asyncio.sleep(self.plan.retry_wait_s)
-                left -= 1
+            await asyncio.sleep(self.plan.retry_wait_s)
+            left -= 1
         self.result.failed += 1
         self.unanswered += 1
         if self.unanswered >= GIVE_UP_AFTER:
@@ -245,10 +243,10 @@ class _Runner:
                 self.result.refused_s += waited
                 return waited
 
-    async def _send(self, job: Job, attempt: int, *, fresh: bool) -> Capture:
+    async def _send(self, job: Job, attempt: int) -> Capture:
         plan = self.plan
         key = CaptureKey(plan.run, plan.path, plan.arm, job.session, job.turn, attempt)
-        capture = await self._client(job.session).send(key, job.request, fresh=fresh)
+        capture = await self._client(job.session).send(key, job.request)
         self.writer.add(capture)
         return capture
 

@@ -24,13 +24,13 @@ KEPT_HEADERS = frozenset({"content-type", "date", "retry-after", "server", "x-re
 
 CHAT = "/v1/chat/completions"
 
-IDLE_S = 1.0
-"""A kept connection that is lost so soon after a request was sent on it may have been closed before
-the server saw the request: the news of that is on its way for a round trip at most."""
-
 
 class StreamClient(Connection):
-    """Sends requests to one server."""
+    """Sends requests to one server.
+
+    Each turn goes over a connection of its own: one that was kept may have been closed by the
+    server as the turn was sent, and nothing tells that from a server that died under the turn.
+    """
 
     def __init__(
         self, base_url: str, *, api_key: str = "", timeout_s: float = 600.0, connections: int = 64
@@ -41,7 +41,7 @@ class StreamClient(Connection):
             timeout_s=timeout_s,
             connections=connections,
             headers={"Accept-Encoding": "identity", "Content-Type": "application/json"},
-            traces=[_kept_connections()],
+            traces=[_connected()],
         )
         self._unkept: aiohttp.ClientSession | None = None
 
@@ -60,16 +60,14 @@ class StreamClient(Connection):
         key: CaptureKey,
         request: Mapping[str, Any],
         route: str = CHAT,
-        *,
-        fresh: bool = False,
     ) -> Capture:
         """One exchange. Network errors and time-outs do not raise: they are what was captured.
 
-        A `fresh` one goes over a connection of its own, which cannot have been closed before.
+        Its times begin when the connection is there, so that no handshake is in them.
         """
-        http = self._unkept if fresh and self._unkept is not None else self.http
+        http = self._unkept or self.http
         body = encode_json(request)
-        kept: dict[str, bool] = {}
+        connected: dict[str, float] = {}
         reads: list[tuple[float, bytes]] = []
         status: int | None = None
         headers: dict[str, str] = {}
@@ -81,8 +79,10 @@ class StreamClient(Connection):
         try:
             url = self.base_url + route
             async with http.post(
-                url, data=body, allow_redirects=False, trace_request_ctx=kept
+                url, data=body, allow_redirects=False, trace_request_ctx=connected
             ) as response:
+                made = connected.get("at", start) - start
+                start, sent_at = start + made, sent_at + made
                 status = response.status
                 headers = _kept(response.headers)
                 size = Size()
@@ -93,8 +93,7 @@ class StreamClient(Connection):
             ended, error = "error", f"broken off: {limit}"
         except (aiohttp.ClientError, OSError) as problem:
             waited = clock() - start
-            idle = bool(kept) and status is None and waited < IDLE_S
-            ended, error = _ending(problem, waited, idle=idle)
+            ended, error = _ending(problem, waited)
         if _is_done(reads):
             ended, error = "done", None
         return Capture(
@@ -147,19 +146,19 @@ class StreamClient(Connection):
             yield response
 
 
-def _kept_connections() -> aiohttp.TraceConfig:
-    """Notes in the context of a request that it goes over a connection which was kept."""
+def _connected() -> aiohttp.TraceConfig:
+    """Notes in the context of a request when its connection was made."""
 
-    async def reused(session: Any, context: Any, parameters: Any) -> None:
+    async def made(session: Any, context: Any, parameters: Any) -> None:
         if context.trace_request_ctx is not None:
-            context.trace_request_ctx["kept"] = True
+            context.trace_request_ctx["at"] = time.perf_counter()
 
     trace = aiohttp.TraceConfig()
-    trace.on_connection_reuseconn.append(reused)
+    trace.on_connection_create_end.append(made)
     return trace
 
 
-def _ending(problem: Exception, waited: float, *, idle: bool) -> tuple[str, str]:
+def _ending(problem: Exception, waited: float) -> tuple[str, str]:
     """How a capture ended by a network error, and that error in words; `waited` is in seconds."""
     words = f"{type(problem).__name__}: {problem}"
     if isinstance(problem, (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)):
@@ -168,7 +167,7 @@ def _ending(problem: Exception, waited: float, *, idle: bool) -> tuple[str, str]
         return "timeout", f"no end after {waited:.1f} s"
     if isinstance(problem, aiohttp.ClientResponseError):
         return "malformed", f"no HTTP answer: {problem.message}"[:ERROR_CHARACTERS]
-    return ("idle" if idle else "error"), words
+    return "error", words
 
 
 @dataclass(slots=True)

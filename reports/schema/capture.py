@@ -30,7 +30,7 @@ CAPTURES = Table(
             "ended",
             "VARCHAR",
             "done ([DONE] came), closed, error (connection lost), timeout, malformed (no HTTP "
-            "answer), refused (no connection), idle (a kept connection had been closed)",
+            "answer), refused (no connection)",
             required=True,
         ),
         Column("finish_reason", "VARCHAR", "finish_reason of the choice"),

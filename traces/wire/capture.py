@@ -11,8 +11,8 @@ Event = tuple[float, str | bytes]
 """(milliseconds since the request was sent, what one network read returned)."""
 
 
-LOST = ("error", "idle", "refused")
-"""How a capture ends whose connection was lost, had been closed, or was never made."""
+LOST = ("error", "refused")
+"""How a capture ends whose connection was lost, or was never made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,7 @@ class Capture:
     ``done`` (the terminal ``[DONE]`` event came), ``closed`` (the connection closed without it),
     ``error`` (a client or network error, named in `error`: the server lost the connection, be it
     before the first byte), ``timeout``, ``malformed`` (what came is no HTTP answer), ``refused``
-    (no connection was made), ``idle`` (a kept connection had been closed when the request was
-    sent). `lost_ms` is when the connection was lost, in ms since it was sent.
+    (no connection was made). `lost_ms` is when the connection was lost, in ms since it was sent.
     """
 
     key: CaptureKey

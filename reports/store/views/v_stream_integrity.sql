@@ -9,7 +9,7 @@
 -- no_finish: status 200, but no finish_reason
 -- no_done: status 200, but the terminal event never came
 -- timeouts: given up for time
--- client_errors: connections lost, refused or closed before, and answers that are no HTTP
+-- client_errors: connections lost or refused, and answers that are no HTTP
 -- no_usage: status 200, but no token count from the server
 -- unaligned: steps that do not reconcile with the tokens
 -- max_gap_ms: longest wait inside a stream, in ms
