@@ -48,6 +48,9 @@ STREAM_ERROR_CHUNK = _code("STREAM_ERROR_CHUNK", TRANSPORT, "an error object ins
 STREAM_NO_FINISH = _code("STREAM_NO_FINISH", TRANSPORT, "the stream ends without a finish_reason")
 STREAM_NO_DONE = _code("STREAM_NO_DONE", TRANSPORT, "the stream ends without its [DONE] event")
 CHUNK_STALL = _code("CHUNK_STALL", TRANSPORT, "a gap inside the stream far beyond the baseline's")
+SERVER_RESTARTED = _code(
+    "SERVER_RESTARTED", TRANSPORT, "the server ended or lost its connections with turns in flight"
+)
 USAGE_MISSING = _code("USAGE_MISSING", TRANSPORT, "usage was asked for and not sent")
 USAGE_UNDERCOUNT = _code("USAGE_UNDERCOUNT", TRANSPORT, "more token ids than completion_tokens")
 TOKEN_IDS_GAP = _code("TOKEN_IDS_GAP", TRANSPORT, "fewer token ids than completion_tokens")

@@ -16,6 +16,9 @@ from traces.wire.tokens import known_ids, known_texts
 PART = "\ufffd"
 """Stands in a token's text for a part of a character."""
 
+NO_ANSWER = 599
+"""Stands for the status of a turn that never got one, so that it is judged as refused."""
+
 HARD_BOUND = 1.0
 """Largest regret (nat) that rounding explains where no noise floor was measured."""
 
@@ -112,6 +115,7 @@ class Pair:
     `stop_match` is the stop string that matched; `eos` are further EOS strings of the tokenizer;
     `block_size` is that of the KV cache, in tokens; `max_model_len` the longest context served.
     `compare_text` is false where the two texts may differ by rounding though no tokens show it.
+    `cold` is true where the candidate may have found an empty prefix cache: its server began anew.
     """
 
     request: dict[str, Any] | None
@@ -124,6 +128,7 @@ class Pair:
     max_model_len: int | None = None
     hard_bound: float = HARD_BOUND
     compare_text: bool = True
+    cold: bool = False
 
     @property
     def greedy(self) -> bool:
@@ -221,6 +226,7 @@ def pair_of_responses(
     max_model_len: int | None = None,
     hard_bound: float = HARD_BOUND,
     compare_text: bool = True,
+    cold: bool = False,
 ) -> Pair:
     """A live pair. `gap_p99_ms` is the baseline's; without it stalls are not judged."""
     stop = candidate.stop_reason
@@ -235,4 +241,5 @@ def pair_of_responses(
         max_model_len=max_model_len,
         hard_bound=hard_bound,
         compare_text=compare_text,
+        cold=cold,
     )

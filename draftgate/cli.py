@@ -181,7 +181,9 @@ def _lines(kind: str, message: str, label: str, fix: str) -> None:
 
 
 def end_as_by_ctrl_c() -> None:
-    """Let SIGTERM (a container that stops, a canceled job) end a run as Ctrl-C does."""
+    """Let SIGTERM (a container that stops, a canceled job) and SIGHUP (a terminal that closes) end
+    a run as Ctrl-C does; under `nohup` the latter stays ignored.
+    """
 
     def interrupt(number: int, frame: object) -> None:
         if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # started in the background
@@ -189,6 +191,8 @@ def end_as_by_ctrl_c() -> None:
         signal.raise_signal(signal.SIGINT)  # whoever handles it now: asyncio, while it runs
 
     signal.signal(signal.SIGTERM, interrupt)
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, interrupt)
 
 
 def main() -> None:

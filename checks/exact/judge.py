@@ -30,7 +30,14 @@ from checks.exact.neighbours import check_leak
 from checks.exact.repetition import check_repetition
 from checks.exact.stream import check_stall, check_status, check_stream, is_cut
 from checks.exact.tools import check_call_stream, check_known, check_lost
-from checks.findings import CODES, Finding, NotJudged, error_codes, in_report_order
+from checks.findings import (
+    CODES,
+    PREFIX_CACHE_LOST,
+    Finding,
+    NotJudged,
+    error_codes,
+    in_report_order,
+)
 from checks.pair import Pair
 
 Check = Callable[[Pair], Iterator[Finding | NotJudged]]
@@ -114,8 +121,11 @@ def judge_pair(pair: Pair, *, forks: bool = True) -> Judgement:
             seen += check(pair)
         if forks:
             seen += check_divergence(pair)
-        cached = (baseline.cached_tokens, candidate.cached_tokens)
-        seen += judge_prefix_cache(*cached, pair.block_size)
+        if pair.cold:
+            seen.append(NotJudged(PREFIX_CACHE_LOST, "the candidate's server began anew before it"))
+        else:
+            cached = (baseline.cached_tokens, candidate.cached_tokens)
+            seen += judge_prefix_cache(*cached, pair.block_size)
     return judgement(seen)
 
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from checks import findings as f
 from checks.findings import WARNING, Finding, NotJudged
-from checks.pair import Pair, Side
+from checks.pair import NO_ANSWER, Pair, Side
 from checks.request import wants_usage
 from traces.wire.response import Response
 
@@ -30,13 +30,20 @@ def check_status(pair: Pair) -> Iterator[Finding | NotJudged]:
         both = not (pair.candidate.served or pair.baseline.served)
         yield Finding(
             f.HTTP_STATUS_MISMATCH,
-            f"{'both refuse: ' if both else ''}the baseline answers {baseline}, "
-            f"the candidate {candidate}",
+            f"{'both refuse: ' if both else ''}the baseline {_answers(pair.baseline)}, "
+            f"the candidate {_answers(pair.candidate)}",
             severity=WARNING if both else "",
             baseline=str(baseline),
             candidate=str(candidate),
             detail={} if stream is None or stream.error is None else {"error": stream.error},
         )
+
+
+def _answers(side: Side) -> str:
+    if side.status != NO_ANSWER:
+        return f"answers {side.status}"
+    error = None if side.stream is None else error_in(side.stream)
+    return f"gives no answer ({error})" if error else "gives no answer"
 
 
 def check_stream(pair: Pair) -> Iterator[Finding | NotJudged]:

@@ -232,12 +232,19 @@ def _frequent(
 
 
 def _argmax(turn: GreedyTurn) -> tuple[tuple[int, ...], int, int]:
-    """Wrong output indices; tokens that were checked; tokens that were sent."""
+    """Wrong output indices, but for those where the baseline sends the same token, which is not the
+    best of its list either; tokens that were checked; tokens that were sent."""
     if turn.processing and not turn.processed_logprobs:
         return (), 0, 0
     tokens = Tokens.of(turn.candidate.tokens or ())
     checked = int(checkable_places(tokens).sum())
-    return tuple(not_argmax(turn.candidate)), checked, len(tokens)
+    baseline, shared = Tokens.of(turn.baseline.tokens or ()), set(not_argmax(turn.baseline))
+    wrong = (
+        index
+        for index in not_argmax(turn.candidate)
+        if index not in shared or tokens.ids[index] != baseline.ids[index]
+    )
+    return tuple(wrong), checked, len(tokens)
 
 
 def _suspects(turn: GreedyTurn, measured: TurnRegrets, judged: TurnJudgement) -> Iterator[Suspect]:

@@ -40,6 +40,7 @@ from checks.run.slices import Slices, judge_run_slices
 from checks.run.sums import ArmSums, RunSums, SessionSums
 from checks.sampled.path import added_statement, sampler_statement
 from checks.scope import Scope
+from checks.servers.restarts import judge_losses
 from checks.servers.speed import SpeedEstimate, compare_speed, compare_speed_by_context
 from checks.servers.speed_curve import CurvePoint
 from checks.sessions.evidence import RunFacts, SessionEvidence
@@ -99,7 +100,8 @@ def judge_run(sums: RunSums, floor: RunFloor, facts: RunFacts) -> RunJudgement:
     parts = judge_parts(sessions, arms, floor, facts)
     counters = counter_findings(loads, _most(arms, sessions, facts), facts)
     counters += [finding for one in sessions for finding in one.added.whole]
-    known = _findings(parts, counters, policy)
+    lost, lost_notes = judge_losses(facts.losses, facts.restarts)
+    known = _findings(parts, [*counters, *lost], policy)
     slices = judge_run_slices(
         {turn: names for one in sessions for turn, names in one.slices.items()},
         [result.regrets for one in arms[facts.main] for result in one.results],
@@ -140,6 +142,7 @@ def judge_run(sums: RunSums, floor: RunFloor, facts: RunFacts) -> RunJudgement:
             *_notes(parts, sessions, facts),
             *arm_notes(arms, loads, curve, facts),
             *(note for arm in parts.perturbed for note in arm.notes),
+            *lost_notes,
         ),
         turns=sum(one.turns for one in arms[facts.main]),
         scope=scope,

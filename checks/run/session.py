@@ -63,7 +63,7 @@ def pairs_of(read: ReadSession, floor: RunFloor, facts: RunFacts) -> dict[str, l
         for arm in facts.judged_arms
     }
     hard = floor.hard_bound(MAIN)
-    found[PLAIN] = list(plain_pairs(read.evidence.captures, hard, floor.known))
+    found[PLAIN] = list(plain_pairs(read.evidence, hard, floor.known))
     readings = read.readings[SAMPLED]
     found[SAMPLED] = list(main_pairs(read.evidence, readings, SAMPLED, hard, floor.known))
     return found

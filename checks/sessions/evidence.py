@@ -11,6 +11,7 @@ from checks.controls.swap import SwapPlan
 from checks.pair import Neighbour
 from checks.policy import Policy
 from checks.servers.drafting_state import Kind
+from checks.servers.restarts import Restart, cold_turns, restarts_of
 from traces.journal.arm import MAIN, PLAIN, SAMPLED, Arm
 from traces.journal.drafter_configs import DrafterConfigs
 from traces.journal.exchange import (
@@ -22,6 +23,7 @@ from traces.journal.exchange import (
     session_order,
     turn_order,
 )
+from traces.journal.loss import Loss
 from traces.journal.path_facts import PathFacts
 from traces.journal.score import Score
 from traces.journal.served_parsers import ServedParsers
@@ -71,9 +73,10 @@ class RunFacts:
     fit the servers, `too_long` why the others do not. `unread`
     counts rows of the sources that could not be used. `notes` are for the reader of the report;
     `unverified` says what could not be seen beside what the paths were compared by. `samples` are
-    readings of the servers' metrics by arm, `strays` records of journals that no judgement reads,
-    `swaps` the tokens planted to be caught, which the baseline scored. `kind` is ``aa`` where equal
-    paths are compared. `drafter_known` is whether a drafter's configs should be at hand.
+    readings of the servers' metrics by arm, `losses` attempts whose connection was lost, `strays`
+    records of journals that no judgement reads, `swaps` the tokens planted to be caught, which the
+    baseline scored. `kind` is ``aa`` where equal paths are compared. `drafter_known` is whether a
+    drafter's configs should be at hand.
     """
 
     run: str
@@ -98,8 +101,19 @@ class RunFacts:
     notes: tuple[str, ...] = ()
     unverified: tuple[str, ...] = ()
     samples: Mapping[ArmKey, Sequence[ServerSample]] = field(default_factory=dict)
+    losses: Sequence[Loss] = ()
     strays: Sequence[Stray] = ()
     swaps: tuple[SwapPlan, ...] = ()
+
+    @property
+    def restarts(self) -> list[Restart]:
+        """Where a server began anew while an arm ran."""
+        launched = {
+            path
+            for path, servers in self.servers.items()
+            if servers and all(server.command is not None for server in servers)
+        }
+        return restarts_of(self.samples, launched)
 
     @property
     def family(self) -> str:
@@ -163,7 +177,8 @@ class SessionEvidence:
 
     `captures` holds its exchanges alone, turns in the order of their ids. `neighbours` are the
     outputs of other requests that were in flight beside one of the candidate's, by arm and turn.
-    `limits` and `too_long` are those of its turns.
+    `limits` and `too_long` are those of its turns. `cold` are the candidate's turns, by arm, that
+    may have found an empty prefix cache, for its server had begun anew.
     """
 
     session: str
@@ -173,11 +188,18 @@ class SessionEvidence:
     facts: SessionFacts | None = None
     limits: Mapping[TurnId, int] = field(default_factory=dict)
     too_long: Mapping[TurnId, str] = field(default_factory=dict)
+    cold: frozenset[ArmTurn] = frozenset()
 
 
 def with_evidence(facts: RunFacts, evidence: Evidence, swaps: tuple[SwapPlan, ...]) -> RunFacts:
     """The facts of a run with what its journals say of the whole of it."""
-    return replace(facts, samples=evidence.samples, strays=evidence.strays, swaps=swaps)
+    return replace(
+        facts,
+        samples=evidence.samples,
+        losses=tuple(evidence.losses),
+        strays=evidence.strays,
+        swaps=swaps,
+    )
 
 
 def sessions_of(evidence: Evidence, answers: Answers, facts: RunFacts) -> list[SessionEvidence]:
@@ -187,7 +209,7 @@ def sessions_of(evidence: Evidence, answers: Answers, facts: RunFacts) -> list[S
         for turn in sorted(exchanges, key=turn_order):
             held = captures.setdefault(turn[0], Evidence())
             held.arms.setdefault(key, {})[turn] = exchanges[turn]
-    beside = _neighbours(evidence, facts)
+    beside, cold = _neighbours(evidence, facts), _cold(evidence, facts)
     known = {session.session: session for session in facts.sessions}
     planned = {session for session, _ in (*facts.limits, *facts.too_long)}
     return [
@@ -199,9 +221,20 @@ def sessions_of(evidence: Evidence, answers: Answers, facts: RunFacts) -> list[S
             known.get(name),
             {turn: limit for turn, limit in facts.limits.items() if turn[0] == name},
             {turn: reason for turn, reason in facts.too_long.items() if turn[0] == name},
+            frozenset(place for place in cold if place[1] == name),
         )
         for name in sorted(captures.keys() | known.keys() | planned, key=session_order)
     ]
+
+
+def _cold(evidence: Evidence, facts: RunFacts) -> set[ArmTurn]:
+    """What the readings in `evidence` show, for those of `facts` are of another time."""
+    found: set[ArmTurn] = set()
+    for restart in replace(facts, samples=evidence.samples).restarts:
+        if restart.path == "candidate":
+            turns = cold_turns(evidence.of("candidate", restart.arm), [restart])
+            found |= {(restart.arm, *turn) for turn in turns}
+    return found
 
 
 def _neighbours(evidence: Evidence, facts: RunFacts) -> dict[ArmTurn, tuple[Neighbour, ...]]:

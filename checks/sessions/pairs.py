@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from checks.acceptance.steps import Steps
-from checks.pair import Message, Pair, message_of_response, pair_of_responses
+from checks.pair import NO_ANSWER, Message, Pair, message_of_response, pair_of_responses
 from checks.sessions.evidence import ServerFacts, SessionEvidence
 from checks.sessions.reading import Reading
 from checks.tokens.text_fork import near_tie_in_text
@@ -16,9 +16,6 @@ from traces.journal.arm import MAIN, PLAIN, REPEAT
 from traces.journal.exchange import Evidence, Exchange, TurnId
 from traces.wire.response import Response
 from traces.wire.tokens import known_texts
-
-NO_ANSWER = 599
-"""Stands for the status of a turn that never got one, so that it is judged as refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +69,17 @@ def main_pairs(
                 compare_text=not _forks_unseen(
                     exchange.response, baseline[turn].response, hard_bound, known.texts
                 ),
+                cold=(arm, *turn) in session.cold,
             ),
         )
 
 
-def plain_pairs(evidence: Evidence, hard_bound: float, known: RunWide) -> Iterator[LivePair]:
+def plain_pairs(session: SessionEvidence, hard_bound: float, known: RunWide) -> Iterator[LivePair]:
     """The turns as users send them. Texts are compared only where the judged arms, and the
     baseline against itself, gave the same tokens, and where neither text leaves those tokens at a
     near tie: else rounding may explain a difference.
     """
+    evidence = session.captures
     baseline = evidence.of("baseline", PLAIN)
     for turn, exchange in evidence.of("candidate", PLAIN).items():
         if turn not in baseline:
@@ -96,13 +95,18 @@ def plain_pairs(evidence: Evidence, hard_bound: float, known: RunWide) -> Iterat
                 block_size=known.server.block_size,
                 max_model_len=known.server.max_model_len,
                 compare_text=_comparable(evidence, turn, hard_bound, known.texts),
+                cold=(PLAIN, *turn) in session.cold,
             ),
         )
 
 
 def _answered(exchange: Exchange) -> Response:
+    """The response; where none came, what the client met stands for the server's own error."""
     response = exchange.response
-    return response if response.status is not None else replace(response, status=NO_ANSWER)
+    if response.status is not None:
+        return response
+    error = {"error": {"message": exchange.error or "no answer"}}
+    return replace(response, status=NO_ANSWER, error=error)
 
 
 def _forks_unseen(

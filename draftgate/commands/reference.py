@@ -19,8 +19,8 @@ are `invalid: …`, and `"verdict": "invalid"` with `"reasons"` in that object. 
 itself ends with 2 too; `DRAFTGATE_TRACEBACK=1` in the environment shows its traceback, which may
 quote recorded text.
 
-Ctrl-C and SIGTERM end a run cleanly: launched servers are ended, every answer so far is kept, and
-the message says how to go on (`--resume RUN`).
+Ctrl-C, SIGTERM and SIGHUP (a terminal that closes; not under `nohup`) end a run cleanly: launched
+servers are ended, every answer so far is kept, and the message says how to go on (`--resume RUN`).
 
 ## Completion
 

@@ -241,7 +241,12 @@ class Collector:
         async def replay() -> ArmResult:
             async with sampler:
                 return await run_arm(
-                    plan, sessions, journal, progress=advance, check_alive=path.check_alive
+                    plan,
+                    sessions,
+                    journal,
+                    progress=advance,
+                    check_alive=path.check_alive,
+                    note=self.reporter.note,
                 )
 
         with self.reporter.step(f"{path.name}: replaying ({arm})", total) as advance:
@@ -249,8 +254,8 @@ class Collector:
 
     @property
     def notes(self) -> list[str]:
-        """Which servers asked to wait, and which lost requests, which nothing else shows where the
-        next attempt was answered."""
+        """Which servers asked to wait, took no connection, or lost requests, which nothing else
+        shows where the next attempt was answered."""
         found = []
         for (path, arm), result in self.results.items():
             if result.waits:
@@ -258,6 +263,12 @@ class Collector:
                     f"{path} (arm {arm}): the server was busy and asked "
                     f"{counted(result.waits, 'time')} to wait, {result.waited_s:,.0f} s in all; "
                     "those turns were sent again"
+                )
+            if result.refusals:
+                found.append(
+                    f"{path} (arm {arm}): the server took no connection "
+                    f"{counted(result.refusals, 'time')} and was waited for, "
+                    f"{result.refused_s:,.0f} s in all; those turns were sent again"
                 )
             if result.lost:
                 found.append(

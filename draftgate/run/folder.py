@@ -11,9 +11,11 @@
     report.html
 """
 
+import fcntl
+import os
 import secrets
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,6 +27,7 @@ from traces.journal.arm import MAIN, PLAIN, SAMPLED, VERIFY, Arm
 from traces.journal.exchange import PATHS, ArmKey, Evidence, Stray, exchange_of
 from traces.journal.frames import FrameReader
 from traces.journal.journal import JournalReader, journal_path
+from traces.journal.loss import loss_of
 from traces.output import writing
 
 LAST = "last"
@@ -116,10 +119,12 @@ def resumable(folder: RunFolder) -> Iterator[None]:
     """Turn a KeyboardInterrupt into an `Interrupted` that says what is kept of the run; say of a
     full disk how to go on.
 
-    It is the outermost context of a run, so that launched servers have been ended before.
+    It is the outermost context of a run, so that launched servers have been ended before. Raises
+    InputError where another process is at work on the run.
     """
     try:
-        yield
+        with _alone(folder):
+            yield
     except KeyboardInterrupt:
         kept = sum(1 for journal in folder.journals() for _ in FrameReader(journal))
         raise Interrupted(
@@ -129,6 +134,25 @@ def resumable(folder: RunFolder) -> Iterator[None]:
     except OutputError as error:
         resume = f"the same command with --resume {folder.run} goes on"
         raise OutputError(str(error), f"{error.fix}; then {resume}") from None
+
+
+@contextmanager
+def _alone(folder: RunFolder) -> Iterator[None]:
+    """Hold the lock of a run's folder, which ends with the process. A file system that knows no
+    such locks gives none: there the journals' own locks must do."""
+    handle = os.open(folder.root, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        with suppress(OSError):
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise InputError(
+                    f"{folder.root}: another process is at work on this run",
+                    "wait until it has ended; the same command then shows its verdict",
+                ) from None
+        yield
+    finally:
+        os.close(handle)
 
 
 _MAIN, _PLAIN = Arm(MAIN, 1), Arm(PLAIN, 1)
@@ -156,6 +180,8 @@ def add_journal(evidence: Evidence, journal: Path) -> None:
         if key.path not in PATHS:
             evidence.strays.append(Stray(journal, number, key.path))
             continue
+        if (loss := loss_of(capture)) is not None:
+            evidence.losses.append(loss)
         found = evidence.arms.setdefault((key.path, key.arm), {})
         known = found.get((key.session, key.turn))
         if known is None or known.key.attempt <= key.attempt:

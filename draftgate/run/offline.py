@@ -166,6 +166,7 @@ def _evidence(files: Sequence[Path]) -> Evidence:
         for key, exchanges in held.arms.items():
             evidence.arms.setdefault(key, {}).update(exchanges)
         evidence.strays.extend(held.strays)
+        evidence.losses.extend(held.losses)
     owned = set(evidence.arms)
     for folder in sorted({file.parent for file in named}):
         for file in sorted(folder.glob("*-*-*.jsonl.zst")):
@@ -177,6 +178,7 @@ def _evidence(files: Sequence[Path]) -> Evidence:
             for key, exchanges in beside.arms.items():
                 if key not in owned and folder in homes.get(key[0], {folder}):
                     evidence.arms.setdefault(key, {}).update(exchanges)
+                    evidence.losses.extend(one for one in beside.losses if one.arm == key)
         add_samples(evidence, RunFolder(folder))
     for path in ("baseline", "candidate"):
         if not evidence.of(path):

@@ -55,12 +55,14 @@ def verdict_of(summary: Summary) -> Verdict:
     """The verdict as it was stored."""
     run, bounds = summary.run, [_bound(row) for row in summary["bounds"]]
     needed = [f"{b.name}: {b.needed}" for b in bounds if b.state == "inconclusive" and b.needed]
+    # One column holds both: what the run could have seen, then what it needs.
+    power = (run["power"] or "").removesuffix("; ".join(needed)).removesuffix("; ")
     return Verdict(
         verdict=run["verdict"],
         reasons=tuple(run["reasons"]),
         bounds=tuple(bounds),
         controls=tuple(_control(row) for row in summary["controls"]),
-        power=(run["power"],) if run["power"] else (),
+        power=(power,) if power else (),
         needed=tuple(needed),
         scope=run["scope"] or "",
     )

@@ -29,8 +29,7 @@ class BothPaths:
         and nothing would show it. Prefix-cache hits are left to a whole run, which knows the block
         size of the KV cache.
         """
-        from checks.pair import HARD_BOUND, pair_of_responses
-        from checks.sessions.pairs import NO_ANSWER
+        from checks.pair import HARD_BOUND, NO_ANSWER, pair_of_responses
 
         baseline, candidate = (
             replace(answer.response, status=answer.status or NO_ANSWER)

@@ -30,6 +30,7 @@ from traces.json_bytes import decode_json, encode_json
 EVERY_S = 1.0
 
 METRICS = {
+    "started": "process_start_time_seconds",
     "running": "vllm:num_requests_running",
     "waiting": "vllm:num_requests_waiting",
     "kv_cache_use": "vllm:kv_cache_usage_perc",

@@ -6,6 +6,7 @@ already holds an answer to is not sent again.
 """
 
 import asyncio
+import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
@@ -30,7 +31,8 @@ GIVE_UP_AFTER = 3
 @dataclass(frozen=True, slots=True)
 class ArmPlan:
     """How to run it. `retries` counts further attempts at a turn of which nothing was received;
-    `patience_s` is how long a turn waits in all for a busy server that says when to come back.
+    `patience_s` is how long a turn waits in all for a busy server that says when to come back, and
+    for one that takes no connection: it may be starting anew.
     With `abort` another turn's request goes before each, and its stream is closed early.
     """
 
@@ -52,9 +54,10 @@ class ArmResult:
     """What happened: turns `sent` and answered now, `resumed` from the journal, `failed` without
     any answer (their attempts are in the journal), and `skipped` as too long, with the reason per
     (session, turn); skipped turns are among the sent or resumed ones. `torn_bytes` of an earlier
-    writer's last record were cut off. `aborted` streams were closed early, on purpose. `waits` of
-    a busy server, `waited_s` seconds in all; `lost` counts attempts of which nothing was received,
-    whatever came of the turn.
+    writer's last record were cut off. `aborted` streams were closed early, on purpose. `waits` for
+    a busy server, `waited_s` seconds in all; `refusals` counts the waits for one that took no
+    connection, `refused_s` their seconds; `lost` the attempts whose connection was lost before the
+    first byte, whatever came of the turn.
     """
 
     sent: int = 0
@@ -65,6 +68,8 @@ class ArmResult:
     skipped: dict[tuple[str, str], str] = field(default_factory=dict)
     waits: int = 0
     waited_s: float = 0.0
+    refusals: int = 0
+    refused_s: float = 0.0
     lost: int = 0
 
     @property
@@ -80,8 +85,10 @@ async def run_arm(
     *,
     progress: Callable[[int], None] = lambda done: None,
     check_alive: Callable[[], None] = lambda: None,
+    note: Callable[[str], None] = lambda text: None,
 ) -> ArmResult:
-    """Send every turn once; `progress` gets the number of turns done in all.
+    """Send every turn once; `progress` gets the number of turns done in all, `note` a line about
+    a server that is waited for.
 
     `check_alive` raises ServerError when a launched server has died; it is asked whenever a turn
     got no answer. Raises ServerError too when `GIVE_UP_AFTER` turns in a row got none, and
@@ -105,6 +112,7 @@ async def run_arm(
         ]
         finished = finished_turns(journal, plan.run)
         runner = _Runner(plan, writer, clients, finished, progress, check_alive)
+        runner.note = note
         runner.decoys = decoys(sessions) if plan.abort else {}
         waiting = iter(sessions)
         try:
@@ -147,6 +155,8 @@ class _Runner:
         self.result = ArmResult(torn_bytes=writer.torn_bytes)
         self.unanswered = 0
         self.decoys: Mapping[tuple[str, str], Job] = {}
+        self.note: Callable[[str], None] = lambda text: None
+        self.awaited: set[str] = set()
 
     async def work(self, waiting: Iterator[SessionJobs]) -> None:
         """Take one session after the other until none is left."""
@@ -177,6 +187,9 @@ class _Runner:
             if asked is not None and asked <= patience:
                 patience -= await self._wait(asked)
                 continue
+            if capture.ended == "refused":
+                patience -= await self._until_taken(job, capture, patience)
+                continue
             if asked is not None or settles(capture):
                 self.unanswered = 0
                 self.result.sent += 1
@@ -204,6 +217,31 @@ class _Runner:
         self.result.waited_s += wait
         await asyncio.sleep(wait)
         return wait
+
+    async def _until_taken(self, job: Job, capture: Capture, patience: float) -> float:
+        """Wait until the server takes a connection; the answer is how long that took.
+
+        Raises ServerError where it takes none for `patience` seconds.
+        """
+        began, client = time.monotonic(), self._client(job.session)
+        self.result.refusals += 1
+        if client.base_url not in self.awaited:
+            self.awaited.add(client.base_url)
+            self.note(
+                f"path {self.plan.path}: {client.base_url} takes no connection; it is waited for, "
+                f"up to {patience:.0f} s"
+            )
+        while True:
+            self.check_alive()
+            await asyncio.sleep(self.plan.retry_wait_s)
+            waited = time.monotonic() - began
+            if waited > patience:
+                self.result.failed += 1
+                raise self._gone(job, capture)
+            if await client.takes_connections():
+                self.awaited.discard(client.base_url)
+                self.result.refused_s += waited
+                return waited
 
     async def _send(self, job: Job, attempt: int) -> Capture:
         plan = self.plan

@@ -4,18 +4,20 @@ The read loop does as little as it can (one clock call and one append per read),
 times are the server's and not the client's; `benchmarks/client.py` measures its CPU time.
 """
 
+import asyncio
 import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
+from urllib.parse import urlsplit
 
 import aiohttp
 
-from replay.sending.connection import Connection
+from replay.sending.connection import CONNECT_TIMEOUT_S, Connection
 from traces.json_bytes import encode_json
-from traces.limits import EVENT_BYTES, TURN_BYTES, PastLimit, mebibytes
-from traces.wire.capture import Capture, CaptureKey, Event
+from traces.limits import ERROR_CHARACTERS, EVENT_BYTES, TURN_BYTES, PastLimit, mebibytes
+from traces.wire.capture import LOST, Capture, CaptureKey, Event
 
 KEPT_HEADERS = frozenset({"content-type", "date", "retry-after", "server", "x-request-id"})
 """Response headers worth keeping; all others may carry secrets and are dropped."""
@@ -24,7 +26,11 @@ CHAT = "/v1/chat/completions"
 
 
 class StreamClient(Connection):
-    """Sends requests to one server."""
+    """Sends requests to one server.
+
+    Each turn goes over a connection of its own: one that was kept may have been closed by the
+    server as the turn was sent, and nothing tells that from a server that died under the turn.
+    """
 
     def __init__(
         self, base_url: str, *, api_key: str = "", timeout_s: float = 600.0, connections: int = 64
@@ -35,23 +41,48 @@ class StreamClient(Connection):
             timeout_s=timeout_s,
             connections=connections,
             headers={"Accept-Encoding": "identity", "Content-Type": "application/json"},
+            traces=[_connected()],
         )
+        self._unkept: aiohttp.ClientSession | None = None
 
-    async def send(self, key: CaptureKey, request: Mapping[str, Any], route: str = CHAT) -> Capture:
-        """One exchange. Network errors and time-outs do not raise: they are what was captured."""
-        http = self.http
+    async def __aenter__(self) -> Self:
+        await super().__aenter__()
+        self._unkept = self._open(aiohttp.TCPConnector(limit=self._connections, force_close=True))
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        if self._unkept is not None:
+            await self._unkept.close()
+        await super().__aexit__(*error)
+
+    async def send(
+        self,
+        key: CaptureKey,
+        request: Mapping[str, Any],
+        route: str = CHAT,
+    ) -> Capture:
+        """One exchange. Network errors and time-outs do not raise: they are what was captured.
+
+        Its times begin when the connection is there, so that no handshake is in them.
+        """
+        http = self._unkept or self.http
         body = encode_json(request)
+        connected: dict[str, float] = {}
         reads: list[tuple[float, bytes]] = []
         status: int | None = None
         headers: dict[str, str] = {}
         error: str | None = None
-        ended = ""
+        ended, waited = "", 0.0
         sent_at = time.time()
         clock = time.perf_counter
         start = clock()
         try:
             url = self.base_url + route
-            async with http.post(url, data=body, allow_redirects=False) as response:
+            async with http.post(
+                url, data=body, allow_redirects=False, trace_request_ctx=connected
+            ) as response:
+                made = connected.get("at", start) - start
+                start, sent_at = start + made, sent_at + made
                 status = response.status
                 headers = _kept(response.headers)
                 size = Size()
@@ -60,10 +91,9 @@ class StreamClient(Connection):
                     size.add(read)
         except PastLimit as limit:
             ended, error = "error", f"broken off: {limit}"
-        except TimeoutError:
-            ended, error = "timeout", f"no end after {clock() - start:.1f} s"
         except (aiohttp.ClientError, OSError) as problem:
-            ended, error = "error", f"{type(problem).__name__}: {problem}"
+            waited = clock() - start
+            ended, error = _ending(problem, waited)
         if _is_done(reads):
             ended, error = "done", None
         return Capture(
@@ -75,7 +105,20 @@ class StreamClient(Connection):
             ended=ended or "closed",
             headers=headers,
             error=error,
+            lost_ms=round(waited * 1000, 3) if ended in LOST else None,
         )
+
+    async def takes_connections(self) -> bool:
+        """Whether the server, or what stands before it, takes a connection now."""
+        url = urlsplit(self.base_url)
+        port = url.port or (443 if url.scheme == "https" else 80)
+        try:
+            opening = asyncio.open_connection(url.hostname, port)
+            _, writer = await asyncio.wait_for(opening, CONNECT_TIMEOUT_S)
+        except OSError:
+            return False
+        writer.close()
+        return True
 
     async def abort(self, request: Mapping[str, Any], events: int) -> bool:
         """Send a request and close its stream after so many events, as a client that goes away
@@ -101,6 +144,30 @@ class StreamClient(Connection):
         url, body = self.base_url + route, encode_json(request)
         async with self.http.post(url, data=body, allow_redirects=False) as response:
             yield response
+
+
+def _connected() -> aiohttp.TraceConfig:
+    """Notes in the context of a request when its connection was made."""
+
+    async def made(session: Any, context: Any, parameters: Any) -> None:
+        if context.trace_request_ctx is not None:
+            context.trace_request_ctx["at"] = time.perf_counter()
+
+    trace = aiohttp.TraceConfig()
+    trace.on_connection_create_end.append(made)
+    return trace
+
+
+def _ending(problem: Exception, waited: float) -> tuple[str, str]:
+    """How a capture ended by a network error, and that error in words; `waited` is in seconds."""
+    words = f"{type(problem).__name__}: {problem}"
+    if isinstance(problem, (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)):
+        return "refused", words
+    if isinstance(problem, TimeoutError):
+        return "timeout", f"no end after {waited:.1f} s"
+    if isinstance(problem, aiohttp.ClientResponseError):
+        return "malformed", f"no HTTP answer: {problem.message}"[:ERROR_CHARACTERS]
+    return "error", words
 
 
 @dataclass(slots=True)

@@ -43,14 +43,16 @@ def finished_turns(journal: Path, run: str) -> dict[tuple[str, str], Finished]:
 
 
 def settles(capture: Capture) -> bool:
-    """Whether this attempt is the turn's outcome: something was received, or the time ran out.
+    """Whether this attempt is the turn's outcome: something was received, be it no HTTP, or the
+    time ran out.
 
     A refused or dropped connection before the first byte is no outcome, and a busy server that
     names a time to come back (`asked_wait`) neither; the turn is sent again.
     """
     if asked_wait(capture) is not None:
         return False
-    return capture.status is not None or bool(capture.events) or capture.ended == "timeout"
+    received = capture.status is not None or bool(capture.events)
+    return received or capture.ended in ("timeout", "malformed")
 
 
 def request_digest(request: Mapping[str, Any]) -> bytes:

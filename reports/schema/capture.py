@@ -11,7 +11,7 @@ ARM = Column(
     required=True,
 )
 ATTEMPT = Column(
-    "attempt", "UTINYINT", "attempt, from 0; later ones repeat a failed one", required=True
+    "attempt", "USMALLINT", "attempt, from 0; later ones repeat a failed one", required=True
 )
 CAPTURE_COLUMNS = (RUN, PATH, ARM, SESSION, TURN, ATTEMPT)
 CAPTURE_KEY = ("run", "path", "arm", "session", "turn", "attempt")
@@ -26,7 +26,13 @@ CAPTURES = Table(
     (
         *CAPTURE_COLUMNS,
         Column("status", "INTEGER", "HTTP status; NULL where no answer came"),
-        Column("ended", "VARCHAR", "done ([DONE] came), closed, error or timeout", required=True),
+        Column(
+            "ended",
+            "VARCHAR",
+            "done ([DONE] came), closed, error (connection lost), timeout, malformed (no HTTP "
+            "answer), refused (no connection)",
+            required=True,
+        ),
         Column("finish_reason", "VARCHAR", "finish_reason of the choice"),
         Column("sent_at", "TIMESTAMP", "when the request was sent, UTC"),
         Column("prompt_tokens", "INTEGER", "prompt length as the server counts it", "tokens"),
@@ -139,6 +145,7 @@ SERVER_SAMPLES = Table(
         ARM,
         Column("url", "VARCHAR", "base URL of the server", required=True),
         Column("sampled_at", "TIMESTAMP", "when it was read, UTC", required=True),
+        Column("started", "DOUBLE", "when the server's process began, since 1970", "s"),
         Column("running", "DOUBLE", "requests in the batch", "requests"),
         Column("waiting", "DOUBLE", "requests that wait for room", "requests"),
         Column("kv_cache_use", "DOUBLE", "KV-cache blocks in use", "share"),

@@ -44,6 +44,7 @@ class _Record(Struct):
     ended: str | None = None
     headers: dict[str, str] | None = None
     error: str | None = None
+    lost_ms: Annotated[float, Meta(ge=0)] | None = None
 
 
 class _Request(Struct):
@@ -77,6 +78,7 @@ def encode_record(capture: Capture) -> bytes:
         "done": capture.ended == "done",
         "ended": capture.ended,
         "error": capture.error,
+        **({} if capture.lost_ms is None else {"lost_ms": capture.lost_ms}),
     }
     return encode_json(record) + b"\n"
 
@@ -104,6 +106,7 @@ def decode_record(line: bytes) -> Capture:
         ended=record.ended or _ended(record),
         headers=record.headers or {},
         error=record.error,
+        lost_ms=record.lost_ms,
     )
 
 

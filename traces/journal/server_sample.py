@@ -7,17 +7,19 @@ from dataclasses import dataclass
 class ServerSample:
     """One reading. None: the server has no such metric.
 
-    `at` is seconds since the epoch. `running` and `waiting` are requests now, `kv_cache_use` the
-    share of KV-cache blocks in use (0 to 1). All others are counters since the server's start:
-    tokens, drafts (steps that drafted), accepted draft tokens by position. The GPU's values (0 to 1
-    for utilization) cover all GPUs of this machine, and are there for launched servers only. `part`
-    is when this sampling began: a resumed arm is sampled in several parts.
+    `at` is seconds since the epoch, `started` the same of the beginning of the server's process.
+    `running` and `waiting` are requests now, `kv_cache_use` the share of KV-cache blocks in use (0
+    to 1). All others are counters since the server's start: tokens, drafts (steps that drafted),
+    accepted draft tokens by position. The GPU's values (0 to 1 for utilization) cover all GPUs of
+    this machine, and are there for launched servers only. `part` is when this sampling began: a
+    resumed arm is sampled in several parts.
     """
 
     path: str
     arm: str
     url: str
     at: float
+    started: float | None = None
     running: float | None = None
     waiting: float | None = None
     kv_cache_use: float | None = None

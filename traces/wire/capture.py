@@ -11,6 +11,10 @@ Event = tuple[float, str | bytes]
 """(milliseconds since the request was sent, what one network read returned)."""
 
 
+LOST = ("error", "refused")
+"""How a capture ends whose connection was lost, or was never made."""
+
+
 @dataclass(frozen=True, slots=True)
 class CaptureKey:
     """What a capture is of. Unique within a run, except for repeated attempts.
@@ -34,7 +38,9 @@ class Capture:
     `status` is the HTTP status, absent where no answer came. `headers` holds response headers
     without secrets. `sent_at` is seconds since the epoch (UTC). `ended` tells how the body ended:
     ``done`` (the terminal ``[DONE]`` event came), ``closed`` (the connection closed without it),
-    ``error`` (a client or network error, named in `error`), ``timeout``.
+    ``error`` (a client or network error, named in `error`: the server lost the connection, be it
+    before the first byte), ``timeout``, ``malformed`` (what came is no HTTP answer), ``refused``
+    (no connection was made). `lost_ms` is when the connection was lost, in ms since it was sent.
     """
 
     key: CaptureKey
@@ -45,6 +51,7 @@ class Capture:
     ended: str
     headers: dict[str, str] = field(default_factory=dict)
     error: str | None = None
+    lost_ms: float | None = None
 
     @property
     def body(self) -> bytes:

@@ -6,7 +6,7 @@
 -- no_finish: without finish_reason
 -- no_done: without the terminal event
 -- timeouts: given up for time
--- client_errors: client or network errors
+-- client_errors: connections lost or refused, and answers that are no HTTP
 -- unaligned: steps that do not reconcile with the tokens
 -- none: nothing was sent
 select path, arm, requests, ok, no_finish, no_done, timeouts, client_errors, unaligned

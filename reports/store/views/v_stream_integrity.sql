@@ -9,7 +9,7 @@
 -- no_finish: status 200, but no finish_reason
 -- no_done: status 200, but the terminal event never came
 -- timeouts: given up for time
--- client_errors: client or network errors
+-- client_errors: connections lost or refused, and answers that are no HTTP
 -- no_usage: status 200, but no token count from the server
 -- unaligned: steps that do not reconcile with the tokens
 -- max_gap_ms: longest wait inside a stream, in ms
@@ -22,7 +22,7 @@ select
   count(*) filter (status = 200 and finish_reason is null) as no_finish,
   count(*) filter (status = 200 and ended <> 'done') as no_done,
   count(*) filter (ended = 'timeout') as timeouts,
-  count(*) filter (ended = 'error') as client_errors,
+  count(*) filter (ended not in ('done', 'closed', 'timeout')) as client_errors,
   count(*) filter (status = 200 and completion_tokens is null) as no_usage,
   count(*) filter (not aligned) as unaligned,
   max(max_gap_ms) as max_gap_ms, any_value(m.value) as p99_gap_ms

@@ -246,3 +246,26 @@ def test_traffic_that_is_sampled_throughout_leaves_no_greedy_bound_open() -> Non
     plans = (plan_far_swap([], judged), plan_frequent_swaps([], judged, seed=0))
     controls = [_judged(plan, [], {}, POLICY) for plan in plans]
     assert [control.state for control in controls] == ["not_applicable", "not_applicable"]
+
+
+def _beaten(response, place: int):
+    """The answer with another token of the list ahead of the one that was sent at `place`."""
+    tokens = list(response.tokens)
+    token = tokens[place]
+    top = tuple(
+        replace(one, logprob=one.logprob if one.id == token.id else token.logprob + 0.1)
+        for one in token.top
+    )
+    tokens[place] = replace(token, top=top)
+    return replace(response, tokens=tokens)
+
+
+def test_a_token_that_is_no_argmax_on_either_path_is_the_servers_flaw(quiet_pool) -> None:
+    turn = quiet_pool[0]
+    alone = replace(turn, candidate=_beaten(turn.candidate, 5))
+    both = replace(alone, baseline=_beaten(turn.baseline, 5))
+    states = [
+        _states(judge_greedy([first, *quiet_pool[1:]], POLICY, seed=0))["candidate_argmax"]
+        for first in (alone, both)
+    ]
+    assert states == ["fail", "pass"]

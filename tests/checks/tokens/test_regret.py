@@ -162,6 +162,7 @@ def test_one_tolerance_for_cases_runs_and_rows(below: float, wrong: bool) -> Non
     assert (not_argmax(response) == (0,)) is wrong
     pair = pair_of_responses({"temperature": 0}, response, response)
     assert any(f.code == "SAMPLER_NOT_ARGMAX" for f in judge_pair(pair).findings) is wrong
-    turn = GreedyTurn("s", "t", response, response)
+    sound = response_of((1,), [_token(2, (2, -0.5), (1, -0.6))])
+    turn = GreedyTurn("s", "t", response, sound)
     bounds = {bound.name: bound for bound in judge_greedy([turn], Policy(), 0).bounds}
     assert (bounds["candidate_argmax"].state == "fail") is wrong

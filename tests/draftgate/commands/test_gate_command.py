@@ -226,8 +226,10 @@ def test_a_server_that_dies_mid_run_is_named_and_the_run_can_be_resumed(
         (folder,) = (tmp_path / "out" / "runs").iterdir()
         candidate.faults = Faults(drafts=K)
         before = candidate.chats
-        assert run(["gate", "-c", file, "--resume", folder.name, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["run"] == folder.name
+        assert run(["gate", "-c", file, "--resume", folder.name, "--json"]) == 1
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["run"] == folder.name
+    assert answer["codes"] == {"SERVER_RESTARTED": 1}, "turns in flight were lost with the server"
     assert candidate.chats - before < 96  # what was answered before is not sent again
 
 

@@ -387,9 +387,9 @@ def test_a_reference_that_is_not_stored_is_refused_before_anything_is_sent(gate:
 def test_requests_that_waited_or_were_lost_are_sent_again_and_the_report_says_so(
     gate: Gate,
 ) -> None:
-    outcome = gate(candidate=Faults(drafts=K, busy=3, drops=2))
+    outcome = gate(Faults(drafts=K), Faults(busy=3, drops=2))
     assert outcome.verdict.verdict == "pass", outcome.verdict.reasons
-    found = [note for note in outcome.notes if note.startswith("candidate (arm main): ")]
-    busy, lost = (note.removeprefix("candidate (arm main): ") for note in found)
+    found = [note for note in outcome.notes if note.startswith("baseline (arm main): ")]
+    busy, lost = (note.removeprefix("baseline (arm main): ") for note in found)
     assert busy.startswith("the server was busy and asked 3 times to wait")
     assert lost.startswith("2 requests lost the connection before the first byte")

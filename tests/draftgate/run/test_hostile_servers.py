@@ -81,6 +81,14 @@ TURNS = {
     "a gzip bomb": (gzip_bomb, "STREAM_NO_FINISH"),
     "an error nested deep": (lambda: Raw([nested(400).encode()], 500), "HTTP_STATUS_MISMATCH"),
     "an error nested deeper": (lambda: Raw([b"[" * 200_000], 400), "HTTP_STATUS_MISMATCH"),
+    "a header of 9 KB": (
+        lambda: Raw([], headers={"X-Padding": "a" * 9000}),
+        "HTTP_STATUS_MISMATCH",
+    ),
+    "busy for longer than is waited": (
+        lambda: Raw([b"{}"], 429, {"Retry-After": "301"}),
+        "HTTP_STATUS_MISMATCH",
+    ),
     "a redirect to another server": (
         lambda: Raw([], 307, {"Location": "http://127.0.0.1:9/v1/chat/completions"}),
         "HTTP_STATUS_MISMATCH",

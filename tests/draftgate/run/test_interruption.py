@@ -91,11 +91,20 @@ def test_ctrl_c_says_what_is_kept_and_how_to_go_on(tmp_path: Path, verb: list[st
         assert person.seen - before == 2 + 24 - kept
 
 
-@pytest.mark.parametrize("before", [(), ("sh", "-c", 'trap "" INT; exec "$@"', "sh")])
-def test_sigterm_ends_a_run_as_ctrl_c_does(tmp_path: Path, before: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("number", "before"),
+    [
+        (signal.SIGTERM, ()),
+        (signal.SIGTERM, ("sh", "-c", 'trap "" INT; exec "$@"', "sh")),
+        (signal.SIGHUP, ()),
+    ],
+)
+def test_sigterm_and_sighup_end_a_run_as_ctrl_c_does(
+    tmp_path: Path, number: int, before: tuple[str, ...]
+) -> None:
     """In the background, too, where a shell lets its jobs ignore Ctrl-C."""
     write_sessions(tmp_path / "sessions.jsonl", 6, 4)
-    person = Person(after=10, number=signal.SIGTERM)
+    person = Person(after=10, number=number)
     with paper_paths(Faults(drafts=K, spoil=person)) as (baseline, candidate):
         config = CONFIG.format(baseline=baseline.url, candidate=candidate.url)
         (tmp_path / "draftgate.toml").write_text(config)

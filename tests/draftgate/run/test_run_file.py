@@ -12,7 +12,7 @@ from draftgate.api import gate
 from draftgate.config.config import Config
 from draftgate.config.file import parse_config
 from draftgate.progress import SilentReporter
-from draftgate.run.folder import RunFolder
+from draftgate.run.folder import RunFolder, resumable
 from draftgate.run.gate import run_gate
 from draftgate.run.offline import judge_journals
 from draftgate.run.plan import Fitting, Plan
@@ -295,3 +295,13 @@ def test_an_interrupted_run_is_not_resumed_as_another(tmp_path: Path) -> None:
 def test_the_plan_is_json_that_others_can_read(begun: RunFolder) -> None:
     plan = json.loads(begun.plan.read_text())
     assert (plan["started_at"], plan["turns"]) == ("2026-11-29T00:00:00+00:00", 0)
+
+
+def test_a_run_that_another_process_is_at_work_on_is_refused(tmp_path: Path) -> None:
+    folder = RunFolder.new(tmp_path)
+    with resumable(folder):
+        other = resumable(folder)
+        with pytest.raises(InputError, match="another process is at work on this run"):
+            other.__enter__()
+    with resumable(folder):
+        pass

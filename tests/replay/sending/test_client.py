@@ -78,7 +78,7 @@ def test_a_refused_connection_is_a_capture_without_status() -> None:
             return await client.send(KEY, {})
 
     capture = asyncio.run(run())
-    assert (capture.status, capture.ended, capture.events) == (None, "error", ())
+    assert (capture.status, capture.ended, capture.events) == (None, "refused", ())
     assert "Connect" in str(capture.error)
 
 

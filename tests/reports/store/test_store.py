@@ -314,32 +314,49 @@ def test_a_store_that_holds_no_run_is_made_again(
 
 
 DIES_MAKING_IT = """
-    import os, signal, sys
+    import os, signal
     from pathlib import Path
     import reports.store.layout as layout
-    real = layout.view_statements
-    def dies():
-        for number, statement in enumerate(real()):
-            if number == {statement}:
-                {fault}
-            yield statement
-    layout.view_statements = dies
+
+    def dies(*_):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    def dies_within(name, place):
+        statements = getattr(layout, name)
+        def some():
+            for number, statement in enumerate(statements()):
+                if number == place:
+                    dies()
+                yield statement
+        setattr(layout, name, some)
+
+    {fault}
     from reports.store.store import Store
     Store.open(Path({file!r}), write=True)
 """
 
+POINTS = {
+    "before the first type": "dies_within('table_statements', 0)",
+    "between two tables": "dies_within('table_statements', 20)",
+    "between two views": "dies_within('view_statements', 40)",
+    "before the commit": "layout.digest = dies",
+    "before it is put in its place": "os.link = dies",
+    "before the other name is removed": "os.link = lambda *_: (os.rename(*_), dies())",
+}
+"""Where a kill may hit the making of a store."""
 
-@pytest.mark.parametrize("statement", [0, 40])
-def test_a_kill_while_the_store_is_made_leaves_nothing_at_its_place(
-    file: Path, root: Path, statement: int
+
+@pytest.mark.parametrize("point", POINTS)
+def test_a_kill_while_the_store_is_made_leaves_none_or_a_whole_one(
+    file: Path, root: Path, point: str
 ) -> None:
-    kill = "os.kill(os.getpid(), signal.SIGKILL)"
-    code = DIES_MAKING_IT.format(statement=statement, fault=kill, file=str(file))
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], cwd=root, check=False)
+    code = textwrap.dedent(DIES_MAKING_IT).format(fault=POINTS[point], file=str(file))
+    done = subprocess.run([sys.executable, "-c", code], cwd=root, check=False)
     assert done.returncode == -9
-    assert not file.exists()
+    assert file.exists() == (point == "before the other name is removed")
     assert not holds_run(file, "run-a")
     written(file, synthetic_run())
+    assert holds_run(file, "run-a")
 
 
 def test_a_disk_that_fills_while_the_store_is_made_is_named_and_leaves_nothing(

@@ -4,6 +4,7 @@ import asyncio
 import json
 import random
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -31,7 +32,8 @@ class Faults:
     those before every chunk. `after_abort` edits the answer that follows a stream whose client
     went away.
 
-    To the first `busy` requests of an arm it says to come back; the next `drops` it drops.
+    To the first `busy` requests of an arm it says to come back; the next `drops` it drops. `loses`
+    gives the seconds after which the connection of a request is lost; None: it is not.
 
     Flags of vLLM: `metrics` is its --per-request-spec-decode-metrics, `cached` its
     --enable-prompt-tokens-details, `counts` is off under --disable-log-stats, `raw` stands for raw
@@ -67,6 +69,7 @@ class Faults:
     after_abort: Callable[[Stream, dict[str, Any]], None] | None = None
     busy: int = 0
     drops: int = 0
+    loses: Callable[[dict[str, Any]], float | None] = lambda request: None
 
 
 @dataclass
@@ -99,6 +102,11 @@ class PaperServer:
         app.router.add_post("/tokenize", self.tokenize)
         app.router.add_post("/v1/completions", self.complete)
         return app
+
+    def restart(self) -> None:
+        """As a new process of the server looks from outside."""
+        self.faults.started = time.time()
+        self.counters.clear()
 
     async def health(self, request: web.Request) -> web.Response:
         return web.Response()
@@ -160,6 +168,11 @@ class PaperServer:
             return web.json_response(error, status=503, headers={"Retry-After": "0"})
         if self.faults.drops and body.get("cache_salt", "").endswith("-main"):
             self.faults.drops -= 1
+            assert request.transport is not None
+            request.transport.abort()
+            return web.Response()
+        if (pause := self.faults.loses(body)) is not None:
+            await asyncio.sleep(pause)
             assert request.transport is not None
             request.transport.abort()
             return web.Response()

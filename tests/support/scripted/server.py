@@ -88,12 +88,12 @@ class ScriptedServer:
 
 
 @asynccontextmanager
-async def scripted(script: Script) -> AsyncIterator[ScriptedServer]:
+async def scripted(script: Script, port: int = 0) -> AsyncIterator[ScriptedServer]:
     """A running server; its URL is in `url`."""
     server = ScriptedServer(script)
     app = web.Application(client_max_size=1 << 26)
     app.router.add_route("*", "/{tail:.*}", server.handle)
-    running = TestServer(app)
+    running = TestServer(app, port=port or None)
     await running.start_server()
     server.url = str(running.make_url("")).rstrip("/")
     try:
