@@ -27,7 +27,8 @@ from checks.request import is_greedy
 from checks.run.acceptance import accepted_of, shared_sums, sums_of
 from checks.run.answered import answered_turns, load_of
 from checks.run.exact import judge_pairs, of_arm, plant_session
-from checks.run.floor import ReadSession, RunFloor
+from checks.run.floor import RunFloor
+from checks.run.read import ReadSession
 from checks.run.reruns import labelled, stall_bound_of, stalled_turns, stalls_labelled
 from checks.run.slices import scope_of, slices_of
 from checks.run.sums import AddedSums, ArmSums, SessionSums
@@ -46,6 +47,7 @@ from checks.vllm.split_run import CutOutput
 from checks.vllm.unparsed import with_parser_faults
 from traces.journal.arm import MAIN, PLAIN, SAMPLED, Arm
 from traces.journal.exchange import Evidence, Exchange, TurnId
+from traces.journal.score import Score
 
 
 def pairs_of(read: ReadSession, floor: RunFloor, facts: RunFacts) -> dict[str, list[LivePair]]:
@@ -111,7 +113,10 @@ def judge_session(read: ReadSession, floor: RunFloor, facts: RunFacts) -> Sessio
         runs=frozenset(exchange.key.run for exchange in captures),
         planted=planted,
         copies=copies,
-        swapped={plan.kind: tuple(_swapped(plan, read, floor)) for plan in facts.swaps},
+        swapped={
+            plan.kind: swapped(plan, read.session, read.evidence.answers.scores, floor)
+            for plan in facts.swaps
+        },
         planted_calls=tuple(_planted_calls(turns, captures)),
         score_shifts=tuple(_score_shifts(turns, read.readings[MAIN])),
         rates=tuple(_rates(pairs[MAIN], captures)),
@@ -198,11 +203,13 @@ def _counters(exchanges: Mapping[TurnId, Exchange]) -> Iterable[Finding]:
             yield finding.at(*turn)
 
 
-def _swapped(plan: SwapPlan, read: ReadSession, floor: RunFloor) -> Iterable[TurnResult]:
-    """The tokens that are planted in the session's turns, judged."""
-    for swap in plan.swaps:
-        if swap.place[0] == read.session:
-            yield planted_result(swap, read.evidence.answers.scores, floor.arms[MAIN].noise)
+def swapped(
+    plan: SwapPlan, session: str, scores: Mapping[str, Score], floor: RunFloor
+) -> tuple[TurnResult, ...]:
+    """The tokens that are planted in a session's turns, judged; `scores` is by request digest."""
+    noise = floor.arms[MAIN].noise
+    mine = (swap for swap in plan.swaps if swap.place[0] == session)
+    return tuple(planted_result(swap, scores, noise) for swap in mine)
 
 
 def _outcomes(captures: Evidence) -> Iterable[PairedOutcome]:

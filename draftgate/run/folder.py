@@ -24,6 +24,7 @@ from traces.errors import InputError, Interrupted, OutputError
 from traces.journal.arm import MAIN, PLAIN, SAMPLED, VERIFY, Arm
 from traces.journal.exchange import PATHS, ArmKey, Evidence, Stray, exchange_of
 from traces.journal.frames import FrameReader
+from traces.journal.index import JournalIndex
 from traces.journal.journal import JournalReader, journal_path
 from traces.output import writing
 
@@ -162,7 +163,7 @@ def add_journal(evidence: Evidence, journal: Path) -> None:
             found[key.session, key.turn] = exchange_of(capture)
 
 
-def add_samples(evidence: Evidence, folder: RunFolder) -> None:
+def add_samples(evidence: Evidence | JournalIndex, folder: RunFolder) -> None:
     """Add the readings of the servers' metrics of every arm the evidence holds."""
     for path, arm in evidence.arms:
         file = folder.samples(path, arm)
@@ -173,9 +174,24 @@ def add_samples(evidence: Evidence, folder: RunFolder) -> None:
 def read_evidence(folder: RunFolder, further: Sequence[Arm] = ()) -> Evidence:
     """All arms of a run; `further` are those that not every run has."""
     evidence = Evidence()
-    for path, arm in (*ARMS, *(key for one in further for key in one.keys)):
+    for path, arm in _arms(further):
         journal = folder.journal(path, arm)
         if journal.exists():
             add_journal(evidence, journal)
     add_samples(evidence, folder)
     return evidence.in_order()
+
+
+def read_index(folder: RunFolder, further: Sequence[Arm] = ()) -> JournalIndex:
+    """Where everything stands that `read_evidence` would read."""
+    index = JournalIndex()
+    for path, arm in _arms(further):
+        journal = folder.journal(path, arm)
+        if journal.exists():
+            index.add(journal)
+    add_samples(index, folder)
+    return index
+
+
+def _arms(further: Sequence[Arm]) -> tuple[ArmKey, ...]:
+    return (*ARMS, *(key for one in further for key in one.keys))

@@ -116,7 +116,7 @@ def test_an_arm_of_one_path_alone_is_reported() -> None:
     own = ("main", "plain", "rerun-1", "plain-rerun-2", "c16-rerun-alone")
     evidence = Evidence({("candidate", arm): of for arm in (*own, "c16", "c32")})
     evidence.arms["baseline", "aa"] = evidence.arms["baseline", "c16-aa"] = of
-    assert list(lone_arm_notes(evidence, {"c16"})) == [
+    assert list(lone_arm_notes(evidence.arms, {"c16"})) == [
         "arm 'c32': 1 turns of the candidate, which the other path lacks, so nothing judges them"
     ]
 
