@@ -98,7 +98,7 @@ def main() -> None:
                 capture_output=True,
                 text=True,
                 check=True,
-                env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path[1:] + [os.getcwd()])},
+                env=os.environ | {"PYTHONPATH": os.pathsep.join([*sys.path[1:], os.getcwd()])},
             )
         found = json.loads(ran.stdout.splitlines()[-1])
         marginal = "-"

@@ -30,10 +30,10 @@ from checks.run.bounds import faithful_bounds, turn_bounds, unfaithful_notes
 from checks.run.exact import with_policy
 from checks.run.floor import RunFloor, RunMeasures, measure_session, run_floor
 from checks.run.parts import Parts, judge_controls, judge_parts
-from checks.run.read import Sessions, greedy_turn_of
+from checks.run.read import Sessions
 from checks.run.session import judge_session, swapped
 from checks.run.slices import Slices, judge_run_slices
-from checks.run.sums import ArmSums, RunSums, SessionSums
+from checks.run.sums import ArmSums, RunSums, SessionSums, added_up
 from checks.sampled.path import added_statement, sampler_statement
 from checks.scope import Scope
 from checks.servers.speed import SpeedEstimate, compare_speed, compare_speed_by_context
@@ -42,6 +42,7 @@ from checks.sessions.evidence import Answers, RunFacts
 from checks.slices.judge import slice_findings
 from checks.slices.regret import RegretSlice, judge_regret_slices
 from checks.verdict import Verdict, decide
+from traces.collection import heap_set_aside
 from traces.journal.arm import MAIN, SAMPLED, Arm
 from traces.journal.exchange import PATHS, ArmKey
 
@@ -86,14 +87,15 @@ def judge_all(sessions: Sessions, facts: RunFacts, answers: Answers | None = Non
     floor = run_floor(
         RunMeasures.of((one.session, measure_session(one, facts)) for one in sessions), facts
     )
-    survey = Survey(lambda turn: greedy_turn_of(sessions.session(turn[0]), turn))
+    survey = Survey(sessions.turn)
     found: dict[str, SessionSums] = {}
-    for one in sessions:
-        found[one.session] = judge_session(one, floor, facts)
-        if answers is not None:
-            turns = [turn for turn, _ in one.greedy[MAIN]]
-            for turn, result in zip(turns, found[one.session].arms[MAIN].results, strict=True):
-                survey.add(turn, result.judgement)
+    with heap_set_aside():
+        for one in sessions:
+            found[one.session] = judge_session(one, floor, facts)
+            if answers is not None:
+                turns = [turn for turn, _ in one.greedy[MAIN]]
+                for turn, result in zip(turns, found[one.session].arms[MAIN].results, strict=True):
+                    survey.add(turn, result.judgement)
     sums = RunSums(found)
     if answers is not None:
         facts = replace(facts, swaps=plan_swaps(survey, sums, floor, facts))
@@ -216,17 +218,17 @@ def _profiles(
     found = {}
     sampled = [SAMPLED] if any(one.added.turns for one in sessions) else []
     for arm in (*sampled, *(arm.name for arm in facts.arms)):
-        sums = sum((one.profiles[arm] for one in sessions), ProfileSums(floor.k))
+        sums = added_up((one.profiles[arm] for one in sessions), ProfileSums(floor.k))
         found[arm] = tuple(profile(sums, facts.tags, seed=facts.seed))
     return found
 
 
 def _loads(sessions: Sequence[SessionSums]) -> dict[ArmKey, Load]:
-    found: dict[ArmKey, Load] = {}
+    found: dict[ArmKey, list[Load]] = {}
     for one in sessions:
         for key, load in one.loads.items():
-            found[key] = found.get(key, Load()) + load
-    return found
+            found.setdefault(key, []).append(load)
+    return {key: added_up(loads, Load()) for key, loads in found.items()}
 
 
 def _most(

@@ -59,6 +59,9 @@ class Sessions(Protocol):
     def session(self, name: str) -> ReadSession:
         """One of them, after all were gone through once."""
 
+    def turn(self, turn: TurnId) -> GreedyTurn:
+        """A greedy turn of the main arm."""
+
 
 class HeldSessions:
     """Sessions that are all in memory."""
@@ -72,7 +75,6 @@ class HeldSessions:
     def session(self, name: str) -> ReadSession:
         return self._read[name]
 
-
-def greedy_turn_of(read: ReadSession, turn: TurnId) -> GreedyTurn:
-    """A greedy turn of the main arm."""
-    return next(one for one, _ in read.greedy[MAIN] if (one.session, one.turn) == turn)
+    def turn(self, turn: TurnId) -> GreedyTurn:
+        greedy = self._read[turn[0]].greedy[MAIN]
+        return next(one for one, _ in greedy if (one.session, one.turn) == turn)

@@ -19,6 +19,7 @@ from checks.calls.turns import turn_change
 from checks.controls.argument import PlantedCall, planted_turn
 from checks.controls.swap import SwapPlan, planted_result
 from checks.controls.temperature import redraw_turn
+from checks.exact.judge import Judgement
 from checks.findings import Finding
 from checks.greedy.judge import TurnResult, judge_one
 from checks.greedy.shift import TurnShift, shift_of
@@ -26,7 +27,7 @@ from checks.greedy.turn import GreedyTurn
 from checks.request import is_greedy
 from checks.run.acceptance import accepted_of, shared_sums, sums_of
 from checks.run.answered import answered_turns, load_of
-from checks.run.exact import judge_pairs, of_arm, plant_session
+from checks.run.exact import PairJudgements, checked, judge_pairs, of_arm, plant_session
 from checks.run.floor import RunFloor
 from checks.run.read import ReadSession
 from checks.run.reruns import labelled, stall_bound_of, stalled_turns, stalls_labelled
@@ -75,12 +76,20 @@ def judge_session(read: ReadSession, floor: RunFloor, facts: RunFacts) -> Sessio
     """Everything that is judged of one session, turn by turn."""
     captures, policy, seed = read.evidence.captures, facts.policy, facts.seed
     pairs = pairs_of(read, floor, facts)
-    arms = {arm.name: _arm(read, arm, pairs[arm.name], floor, facts) for arm in facts.judged_arms}
+    judged = {arm: checked(found) for arm, found in pairs.items()}
+    arms = {
+        arm.name: _arm(read, arm, pairs[arm.name], judged[arm.name], floor, facts)
+        for arm in facts.judged_arms
+    }
     bound = stall_bound_of(floor.known.gap_p99)
     drawn = sampled_turns(captures, read.evidence.answers, read.readings[MAIN])
     turns = [turn for turn, _ in read.greedy[MAIN]]
     planted, copies = plant_session(
-        pairs[MAIN], list(zip(turns, arms[MAIN].results, strict=True)), floor, facts
+        pairs[MAIN],
+        judged[MAIN],
+        list(zip(turns, arms[MAIN].results, strict=True)),
+        floor,
+        facts,
     )
     candidate = captures.of("candidate")
     cuts, delivered = tuple(_cuts(captures, floor)), tuple(_delivered(pairs[MAIN], captures, floor))
@@ -89,10 +98,16 @@ def judge_session(read: ReadSession, floor: RunFloor, facts: RunFacts) -> Sessio
     return SessionSums(
         arms=arms,
         loads={key: load_of(found.values()) for key, found in captures.arms.items()},
-        plain=stalls_labelled(judge_pairs(pairs[PLAIN], policy), captures, facts, bound),
+        plain=stalls_labelled(
+            judge_pairs(pairs[PLAIN], judged[PLAIN], policy), captures, facts, bound
+        ),
         stalled=tuple(stalled_turns(captures, bound)),
         accepted=accepted_of(read.readings[MAIN], floor.k),
-        profiles={arm: sums_of(readings, floor.k) for arm, readings in read.readings.items()},
+        profiles={
+            arm: sums_of(readings, floor.k)
+            for arm, readings in read.readings.items()
+            if arm != MAIN
+        },
         shifts={
             arm.name: shared_sums(read.readings[MAIN], read.readings[arm.name], floor.k)
             for arm in facts.arms
@@ -102,7 +117,7 @@ def judge_session(read: ReadSession, floor: RunFloor, facts: RunFacts) -> Sessio
         outcomes=tuple(_outcomes(captures)),
         scored=tuple(score_turn(turn, seed) for turn in drawn),
         redrawn=tuple(redraw_turn(turn, seed) for turn in drawn),
-        added=_added(read, pairs[SAMPLED], facts),
+        added=_added(read, judge_pairs(pairs[SAMPLED], judged[SAMPLED], policy), facts),
         answered=tuple(answered_turns(captures, read.evidence.limits, facts)),
         slices=slices_of(captures, read.evidence.facts),
         irregular=Counter((e.key.path, text) for e in captures for text in e.response.irregular),
@@ -132,13 +147,18 @@ def judge_session(read: ReadSession, floor: RunFloor, facts: RunFacts) -> Sessio
 
 
 def _arm(
-    read: ReadSession, arm: Arm, pairs: list[LivePair], floor: RunFloor, facts: RunFacts
+    read: ReadSession,
+    arm: Arm,
+    pairs: list[LivePair],
+    judged: list[Judgement],
+    floor: RunFloor,
+    facts: RunFacts,
 ) -> ArmSums:
     captures, noise = read.evidence.captures, floor.arms[arm.name].noise
     baseline, candidate = captures.of("baseline", arm.name), captures.of("candidate", arm.name)
     results = [judge_one(turn, measured, noise) for turn, measured in read.greedy[arm.name]]
     readings = read.readings[arm.name]
-    exact = judge_pairs(pairs, facts.policy)
+    exact = judge_pairs(pairs, judged, facts.policy)
     found = with_parser_faults(exact.findings, captures, arm, floor.cutter)
     return ArmSums(
         turns=len(candidate),
@@ -174,11 +194,11 @@ def _regrets(read: ReadSession, floor: RunFloor) -> dict[Part, Sums]:
     return added(turns)
 
 
-def _added(read: ReadSession, pairs: list[LivePair], facts: RunFacts) -> AddedSums:
+def _added(read: ReadSession, exact: PairJudgements, facts: RunFacts) -> AddedSums:
     """The turns that are sampled besides, judged as those recorded so are."""
     captures, readings = read.evidence.captures, read.readings[SAMPLED]
     drawn = sampled_turns(captures, read.evidence.answers, readings, SAMPLED)
-    candidate, exact = captures.of("candidate", SAMPLED), judge_pairs(pairs, facts.policy)
+    candidate = captures.of("candidate", SAMPLED)
     samplings = [sampling_of(turn.request) for turn in drawn]
     return AddedSums(
         turns=len(candidate),

@@ -12,13 +12,16 @@ the second time on: the first pass does not ask for them.
 from collections.abc import Iterator
 from dataclasses import replace
 
+from checks.greedy.turn import GreedyTurn
 from checks.pair import Neighbour
 from checks.run.read import ReadSession, read_session
 from checks.sessions.evidence import Answers, ArmTurn, Planned, RunFacts
 from checks.sessions.in_flight import InFlight, Span, span_of, text_of
+from checks.sessions.turns import greedy_turns
 from draftgate.judging.spool import Kept, Spool
 from traces.collection import collector_paused
-from traces.journal.exchange import ArmKey, Evidence, TurnId, turn_order
+from traces.journal.arm import VERIFY
+from traces.journal.exchange import PATHS, ArmKey, Evidence, TurnId, turn_order
 from traces.journal.index import JournalIndex, Place
 
 NO_ANSWERS = Answers()
@@ -49,6 +52,25 @@ class FiledSessions:
             neighbours=self._beside.of(read.evidence.captures),
         )
         return replace(read, evidence=evidence)
+
+    def turn(self, turn: TurnId) -> GreedyTurn:
+        """A greedy turn of the main arm, from the journals."""
+        main = self._facts.main
+        names = {(path, name) for path in PATHS for name in (*main.names_on(path), VERIFY)}
+        evidence = Evidence(
+            {
+                key: {turn: self._index.read(found[turn])}
+                for key, found in self._index.arms.items()
+                if key in names and turn in found
+            }
+        )
+        (found,) = greedy_turns(
+            evidence,
+            self._answers,
+            main,
+            processed_logprobs=self._facts.processed_logprobs,
+        )
+        return found
 
     def _first(self, name: str) -> ReadSession:
         """One session from its journals, kept for the next time."""
