@@ -5,6 +5,7 @@ whole sessions (cluster bootstrap; Davison & Hinkley 1997, ch. 3.8).
 """
 
 from collections.abc import Iterable
+from functools import lru_cache
 from hashlib import blake2b
 
 import numpy as np
@@ -33,6 +34,12 @@ def calibration_half(sessions: Iterable[str], seed: int) -> frozenset[str]:
 
 def resampling_weights(sessions: int, samples: int, seed: int) -> npt.NDArray[np.float64]:
     """How often each session is drawn, one row per resample: shape [samples, sessions]."""
+    return np.asarray(_drawn(sessions, samples, seed), dtype=np.float64)
+
+
+@lru_cache(maxsize=4)
+def _drawn(sessions: int, samples: int, seed: int) -> npt.NDArray[np.uint16 | np.int64]:
+    """The draws, kept small: intervals of one quantity after the other resample alike."""
     rng = np.random.default_rng(seed)
     drawn = rng.multinomial(sessions, np.full(sessions, 1.0 / sessions), size=samples)
-    return np.asarray(drawn, dtype=np.float64)
+    return drawn.astype(np.uint16) if sessions < 1 << 16 else drawn
