@@ -50,15 +50,26 @@ class Sums:
     empty: int = 0
     requests: int = 0
     length_sum: float = 0.0
-    reached: Counts = field(init=False)
-    accepted: Counts = field(init=False)
-    longer: Counts = field(init=False)
-    tried: Counts = field(init=False)
+    positions: Counts = field(init=False)
 
     def __post_init__(self) -> None:
-        self.reached, self.accepted, self.longer, self.tried = (
-            np.zeros(self.k, np.int64) for _ in range(4)
-        )
+        self.positions = np.zeros((4, self.k), np.int64)  # in one array: there are many of these
+
+    @property
+    def reached(self) -> Counts:
+        return np.asarray(self.positions[0])
+
+    @property
+    def accepted(self) -> Counts:
+        return np.asarray(self.positions[1])
+
+    @property
+    def longer(self) -> Counts:
+        return np.asarray(self.positions[2])
+
+    @property
+    def tried(self) -> Counts:
+        return np.asarray(self.positions[3])
 
     def __add__(self, other: "Sums") -> "Sums":
         """Both together; neither changes."""
@@ -67,8 +78,7 @@ class Sums:
             for name in ("drafts", "draft_tokens", "accepted_tokens", "empty", "requests"):
                 setattr(both, name, getattr(both, name) + getattr(one, name))
             both.length_sum += one.length_sum
-            for name in ("reached", "accepted", "longer", "tried"):
-                setattr(both, name, getattr(both, name) + getattr(one, name))
+            both.positions += one.positions
         return both
 
     def add_steps(self, drafted: Counts, accepted: Counts) -> None:
@@ -80,13 +90,13 @@ class Sums:
         self.empty += int(np.count_nonzero(accepted == 0))
         self.requests += 1
         self.length_sum += 1 + total / len(drafted)
-        self.longer += _at_least(accepted, self.k + 1)[1:]
-        self.tried += _at_least(np.minimum(drafted, accepted + 1), self.k + 1)[1:]
+        self.longer[:] += _at_least(accepted, self.k + 1)[1:]
+        self.tried[:] += _at_least(np.minimum(drafted, accepted + 1), self.k + 1)[1:]
 
     def add_positions(self, position: Counts, accepted: npt.NDArray[np.bool_]) -> None:
         """Add reached positions that are in this slice."""
-        self.reached += np.bincount(position, minlength=self.k)
-        self.accepted += np.bincount(position[accepted], minlength=self.k)
+        self.reached[:] += np.bincount(position, minlength=self.k)
+        self.accepted[:] += np.bincount(position[accepted], minlength=self.k)
 
 
 class ProfileSums:

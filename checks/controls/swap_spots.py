@@ -6,6 +6,7 @@ something is planted in are asked for again.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -88,7 +89,7 @@ class Survey:
         turns, indices = turns[order], indices[order]
         queues: dict[str, list[slice]] = {}
         begins = np.flatnonzero(np.diff(turns, prepend=-1)).tolist()
-        for begin, end in zip(begins, [*begins[1:], len(turns)], strict=True):
+        for begin, end in pairwise([*begins, len(turns)]):
             session = self.places[int(turns[begin])][0]
             queues.setdefault(session, []).append(slice(begin, end))
         rows = [

@@ -15,6 +15,9 @@ RESAMPLES = 2000
 """Resamples of sessions per interval: the level of an end of a 95% interval then has a standard
 error of sqrt(0.025 · 0.975 / 2000) = 0.35 points."""
 
+AT_ONCE = 1 << 20
+"""So many numbers are drawn at a time: those of thousands of sessions would fill the memory."""
+
 
 def hash_order(names: Iterable[str], seed: int) -> list[str]:
     """Distinct names in an order that depends on the seed and the names alone."""
@@ -41,5 +44,10 @@ def resampling_weights(sessions: int, samples: int, seed: int) -> npt.NDArray[np
 def _drawn(sessions: int, samples: int, seed: int) -> npt.NDArray[np.uint16 | np.int64]:
     """The draws, kept small: intervals of one quantity after the other resample alike."""
     rng = np.random.default_rng(seed)
-    drawn = rng.multinomial(sessions, np.full(sessions, 1.0 / sessions), size=samples)
-    return drawn.astype(np.uint16) if sessions < 1 << 16 else drawn
+    equal, kind = np.full(sessions, 1.0 / sessions), np.uint16 if sessions < 1 << 16 else np.int64
+    found = np.empty((samples, sessions), kind)
+    rows = max(1, AT_ONCE // max(1, sessions))
+    for start in range(0, samples, rows):
+        part = found[start : start + rows]
+        part[:] = rng.multinomial(sessions, equal, size=len(part))
+    return found
