@@ -6,6 +6,7 @@ there.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -105,7 +106,7 @@ class ProfileSums:
     def __init__(self, k: int) -> None:
         """`k`: num_speculative_tokens; no draft may be longer."""
         self.k = k
-        self._sums: dict[Slice, dict[str, Sums]] = {}
+        self._sessions: dict[str, dict[Slice, Sums]] = {}
 
     def add(self, session: str, positions: DraftPositions, steps: Steps) -> None:
         """Add one aligned response."""
@@ -119,10 +120,12 @@ class ProfileSums:
             column[positions.step[first]].astype(np.int64)
             for column in (steps.drafted, steps.accepted)
         )
+        of_session = self._sessions.setdefault(session, {})
         for dimension, codes, names in _slicings(positions):
             at_step, at_position = codes[first], codes[reached]
             for code in np.unique(at_position[at_position >= 0]).tolist():
-                sums = self._at((dimension, names(code)), session)
+                key = _slice(dimension, names(code))
+                sums = of_session.get(key) or of_session.setdefault(key, Sums(self.k))
                 mine = at_position == code
                 sums.add_positions(place[mine], hit[mine])
                 mine = at_step == code
@@ -131,31 +134,35 @@ class ProfileSums:
 
     def slices(self) -> Iterator[tuple[Slice, Sequence[Sums]]]:
         """Every slice with the sums of its sessions, dimensions in their order."""
-        order = {name: place for place, name in enumerate(DIMENSIONS)}
-        for key in sorted(self._sums, key=lambda key: (order[key[0]], key[1])):
-            yield key, [sums for _, sums in sorted(self._sums[key].items())]
+        for key, sessions in self.by_session().items():
+            yield key, list(sessions.values())
 
     def by_session(self) -> dict[Slice, dict[str, Sums]]:
         """Every slice with the sums of its sessions by name, dimensions in their order."""
-        return {key: dict(sorted(self._sums[key].items())) for key, _ in self.slices()}
+        found: dict[Slice, dict[str, Sums]] = {}
+        for session in sorted(self._sessions):
+            for key, sums in self._sessions[session].items():
+                found.setdefault(key, {})[session] = sums
+        order = {name: place for place, name in enumerate(DIMENSIONS)}
+        keys = sorted(found, key=lambda key: (order[key[0]], key[1]))
+        return {key: found[key] for key in keys}
 
     def __add__(self, other: "ProfileSums") -> "ProfileSums":
         """The sums of other sessions beside these. Raises ValueError where a session is in both,
         or the longest draft is not the same."""
         if self.k != other.k:
             raise ValueError(f"sums of drafts of {self.k} and of {other.k} tokens")
+        if twice := self._sessions.keys() & other._sessions.keys():
+            raise ValueError(f"sums of a session that is known already: {min(twice)}")
         whole = ProfileSums(self.k)
-        for part in (self, other):
-            for key, by_session in part._sums.items():
-                place = whole._sums.setdefault(key, {})
-                if place.keys() & by_session.keys():
-                    raise ValueError(f"sums of sessions that are known already: {key}")
-                place.update(by_session)
+        whole._sessions = {**self._sessions, **other._sessions}
         return whole
 
-    def _at(self, key: Slice, session: str) -> Sums:
-        by_session = self._sums.setdefault(key, {})
-        return by_session.setdefault(session, Sums(self.k))
+
+@lru_cache(maxsize=1 << 12)
+def _slice(dimension: str, name: str) -> Slice:
+    """One object for each slice, which thousands of sessions hold."""
+    return dimension, name
 
 
 def _at_least(values: Counts, count: int) -> Counts:

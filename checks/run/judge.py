@@ -13,11 +13,10 @@ from checks.acceptance.profile import Cell, profile
 from checks.acceptance.profile_sums import ProfileSums
 from checks.bounds import Bound
 from checks.causes import ArmTurn, with_causes
-from checks.controls.swap import SwapPlan, plan_far_swap, plan_frequent_swaps
 from checks.controls.swap_spots import Survey
 from checks.findings import Finding, in_report_order
 from checks.greedy.bounds import LADDER, RATE
-from checks.greedy.judge import GreedyJudgement, conclude
+from checks.greedy.judge import GreedyJudgement
 from checks.policy import Policy
 from checks.power import token_statement
 from checks.run.acceptance import (
@@ -31,9 +30,10 @@ from checks.run.exact import with_policy
 from checks.run.floor import RunFloor, RunMeasures, measure_session, run_floor
 from checks.run.parts import Parts, judge_controls, judge_parts
 from checks.run.read import Sessions
-from checks.run.session import judge_session, swapped
+from checks.run.session import judge_session
 from checks.run.slices import Slices, judge_run_slices
 from checks.run.sums import ArmSums, RunSums, SessionSums, added_up
+from checks.run.swaps import plan_swaps, with_swaps
 from checks.sampled.path import added_statement, sampler_statement
 from checks.scope import Scope
 from checks.servers.speed import SpeedEstimate, compare_speed, compare_speed_by_context
@@ -101,34 +101,6 @@ def judge_all(sessions: Sessions, facts: RunFacts, answers: Answers | None = Non
         facts = replace(facts, swaps=plan_swaps(survey, sums, floor, facts))
         sums = with_swaps(sums, floor, facts, answers)
     return JudgedRun(sessions, floor, sums, judge_run(sums, floor, facts))
-
-
-def plan_swaps(
-    survey: Survey, sums: RunSums, floor: RunFloor, facts: RunFacts
-) -> tuple[SwapPlan, ...]:
-    """The tokens to plant in the main arm, from its turns as they were judged."""
-    judged = conclude(
-        [result for one in sums.ordered for result in one.arms[MAIN].results],
-        floor.arms[MAIN],
-        facts.policy,
-        facts.seed,
-    )
-    return plan_far_swap(survey, judged), plan_frequent_swaps(survey, judged, facts.seed)
-
-
-def with_swaps(sums: RunSums, floor: RunFloor, facts: RunFacts, answers: Answers) -> RunSums:
-    """The sums with the planted tokens judged, each in its session."""
-    return RunSums(
-        {
-            name: replace(
-                one,
-                swapped={
-                    plan.kind: swapped(plan, name, answers.scores, floor) for plan in facts.swaps
-                },
-            )
-            for name, one in sums.sessions.items()
-        }
-    )
 
 
 def judge_run(sums: RunSums, floor: RunFloor, facts: RunFacts) -> RunJudgement:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from checks.acceptance.counters import judge_speculation
+from checks.acceptance.profile_sums import ProfileSums
 from checks.acceptance.steps import Steps
 from checks.calls.answer_rates import TurnRates, turn_rates
 from checks.calls.behavior import PairedOutcome
@@ -17,11 +18,10 @@ from checks.calls.call_agreement import TurnChange
 from checks.calls.outcomes import tool_pair
 from checks.calls.turns import turn_change
 from checks.controls.argument import PlantedCall, planted_turn
-from checks.controls.swap import SwapPlan, planted_result
 from checks.controls.temperature import redraw_turn
 from checks.exact.judge import Judgement
 from checks.findings import Finding
-from checks.greedy.judge import TurnResult, judge_one
+from checks.greedy.judge import judge_one
 from checks.greedy.shift import TurnShift, shift_of
 from checks.greedy.turn import GreedyTurn
 from checks.request import is_greedy
@@ -33,6 +33,7 @@ from checks.run.read import ReadSession
 from checks.run.reruns import labelled, stall_bound_of, stalled_turns, stalls_labelled
 from checks.run.slices import scope_of, slices_of
 from checks.run.sums import AddedSums, ArmSums, SessionSums
+from checks.run.swaps import swapped
 from checks.sampled.sampling import sampling_of
 from checks.sampled.turn import score_turn
 from checks.scope import ADDED
@@ -48,7 +49,6 @@ from checks.vllm.split_run import CutOutput
 from checks.vllm.unparsed import with_parser_faults
 from traces.journal.arm import MAIN, PLAIN, SAMPLED, Arm
 from traces.journal.exchange import Evidence, Exchange, TurnId
-from traces.journal.score import Score
 
 
 def pairs_of(read: ReadSession, floor: RunFloor, facts: RunFacts) -> dict[str, list[LivePair]]:
@@ -84,13 +84,8 @@ def judge_session(read: ReadSession, floor: RunFloor, facts: RunFacts) -> Sessio
     bound = stall_bound_of(floor.known.gap_p99)
     drawn = sampled_turns(captures, read.evidence.answers, read.readings[MAIN])
     turns = [turn for turn, _ in read.greedy[MAIN]]
-    planted, copies = plant_session(
-        pairs[MAIN],
-        judged[MAIN],
-        list(zip(turns, arms[MAIN].results, strict=True)),
-        floor,
-        facts,
-    )
+    results = list(zip(turns, arms[MAIN].results, strict=True))
+    planted, copies = plant_session(pairs[MAIN], judged[MAIN], results, floor, facts)
     candidate = captures.of("candidate")
     cuts, delivered = tuple(_cuts(captures, floor)), tuple(_delivered(pairs[MAIN], captures, floor))
     besides = tuple(_delivered(pairs[SAMPLED], captures, floor, SAMPLED))
@@ -103,16 +98,8 @@ def judge_session(read: ReadSession, floor: RunFloor, facts: RunFacts) -> Sessio
         ),
         stalled=tuple(stalled_turns(captures, bound)),
         accepted=accepted_of(read.readings[MAIN], floor.k),
-        profiles={
-            arm: sums_of(readings, floor.k)
-            for arm, readings in read.readings.items()
-            if arm != MAIN
-        },
-        shifts={
-            arm.name: shared_sums(read.readings[MAIN], read.readings[arm.name], floor.k)
-            for arm in facts.arms
-            if not arm.paired
-        },
+        profiles={a: sums_of(r, floor.k) for a, r in read.readings.items() if a != MAIN},
+        shifts=_shifts(read, floor, facts),
         changed={a.name: len(captures.of("candidate", a.name)) for a in facts.arms if not a.paired},
         outcomes=tuple(_outcomes(captures)),
         scored=tuple(score_turn(turn, seed) for turn in drawn),
@@ -128,10 +115,7 @@ def judge_session(read: ReadSession, floor: RunFloor, facts: RunFacts) -> Sessio
         runs=frozenset(exchange.key.run for exchange in captures),
         planted=planted,
         copies=copies,
-        swapped={
-            plan.kind: swapped(plan, read.session, read.evidence.answers.scores, floor)
-            for plan in facts.swaps
-        },
+        swapped=swapped(facts.swaps, read.session, read.evidence.answers.scores, floor),
         planted_calls=tuple(_planted_calls(turns, captures)),
         score_shifts=tuple(_score_shifts(turns, read.readings[MAIN])),
         rates=tuple(_rates(pairs[MAIN], captures)),
@@ -223,13 +207,16 @@ def _counters(exchanges: Mapping[TurnId, Exchange]) -> Iterable[Finding]:
             yield finding.at(*turn)
 
 
-def swapped(
-    plan: SwapPlan, session: str, scores: Mapping[str, Score], floor: RunFloor
-) -> tuple[TurnResult, ...]:
-    """The tokens that are planted in a session's turns, judged; `scores` is by request digest."""
-    noise = floor.arms[MAIN].noise
-    mine = (swap for swap in plan.swaps if swap.place[0] == session)
-    return tuple(planted_result(swap, scores, noise) for swap in mine)
+def _shifts(
+    read: ReadSession, floor: RunFloor, facts: RunFacts
+) -> dict[str, tuple[ProfileSums, ProfileSums]]:
+    """The sums of the main arm and of each arm with other prompts, over the turns of both."""
+    main = read.readings[MAIN]
+    return {
+        arm.name: shared_sums(main, read.readings[arm.name], floor.k)
+        for arm in facts.arms
+        if not arm.paired
+    }
 
 
 def _outcomes(captures: Evidence) -> Iterable[PairedOutcome]:
