@@ -117,13 +117,15 @@ def replay(
 
 
 def judge(*journals: File, config: File | None = None) -> "GateOutcome":
-    """Judge two journals, one of each path, without a server: ``draftgate check JOURNAL JOURNAL``.
+    """Judge a run without a server: its folder, or two journals, one of each path.
 
+        outcome = draftgate.judge(".draftgate/runs/20261129-150300-7f3a")
         outcome = draftgate.judge("run/baseline-main-0.jsonl.zst", "run/candidate-main-0.jsonl.zst")
 
-    Other journals and scores that lie beside them are used too. `config` gives the policy; without
-    it, what the run was begun with. What only a live baseline can tell counts as not judged. Raises
-    DraftgateError where a file is missing or damaged.
+    ``draftgate check RUN_FOLDER``, or ``JOURNAL JOURNAL``. Other journals and scores that lie
+    beside them are used too. `config` gives the policy; without it, what the run was begun with.
+    What only a live baseline can tell counts as not judged. Raises DraftgateError where a file is
+    missing or damaged.
     """
     from draftgate.run.offline import judge_journals
     from traces.user_paths import expanded, matching

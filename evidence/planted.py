@@ -26,7 +26,8 @@ from checks.controls.pairs import donors_of
 from checks.controls.tail import ARGUMENT_TAIL, TEXT_TAIL
 from checks.pair import Pair
 from checks.run.exact import exact_checks
-from checks.run.floor import RunMeasures, measure_session, read_session, run_floor
+from checks.run.floor import RunMeasures, measure_session, run_floor
+from checks.run.read import read_session
 from checks.run.session import pairs_of as run_pairs
 from checks.sessions.evidence import Answers, sessions_of
 from draftgate.run.folder import RunFolder, read_evidence

@@ -77,10 +77,11 @@ ROOMS = {
     "draftgate.progress": "",
     "draftgate.config": "",
     "draftgate.machine": "draftgate.config",
-    "draftgate.run": "draftgate.config draftgate.progress draftgate.version",
+    "draftgate.judging": "",
+    "draftgate.run": "draftgate.config draftgate.progress draftgate.version draftgate.judging",
     "draftgate.preflight": "draftgate.config draftgate.machine draftgate.run",
     "draftgate.run.gate": "draftgate.config draftgate.progress draftgate.version draftgate.run"
-    " draftgate.preflight",
+    " draftgate.preflight draftgate.judging",
     "draftgate.run.single": "draftgate.config draftgate.progress draftgate.run draftgate.preflight",
     "draftgate.parsers": "",
     "draftgate.init": "draftgate.config",

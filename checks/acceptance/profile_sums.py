@@ -6,6 +6,7 @@ there.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -50,15 +51,26 @@ class Sums:
     empty: int = 0
     requests: int = 0
     length_sum: float = 0.0
-    reached: Counts = field(init=False)
-    accepted: Counts = field(init=False)
-    longer: Counts = field(init=False)
-    tried: Counts = field(init=False)
+    positions: Counts = field(init=False)
 
     def __post_init__(self) -> None:
-        self.reached, self.accepted, self.longer, self.tried = (
-            np.zeros(self.k, np.int64) for _ in range(4)
-        )
+        self.positions = np.zeros((4, self.k), np.int64)  # in one array: there are many of these
+
+    @property
+    def reached(self) -> Counts:
+        return np.asarray(self.positions[0])
+
+    @property
+    def accepted(self) -> Counts:
+        return np.asarray(self.positions[1])
+
+    @property
+    def longer(self) -> Counts:
+        return np.asarray(self.positions[2])
+
+    @property
+    def tried(self) -> Counts:
+        return np.asarray(self.positions[3])
 
     def __add__(self, other: "Sums") -> "Sums":
         """Both together; neither changes."""
@@ -67,8 +79,7 @@ class Sums:
             for name in ("drafts", "draft_tokens", "accepted_tokens", "empty", "requests"):
                 setattr(both, name, getattr(both, name) + getattr(one, name))
             both.length_sum += one.length_sum
-            for name in ("reached", "accepted", "longer", "tried"):
-                setattr(both, name, getattr(both, name) + getattr(one, name))
+            both.positions += one.positions
         return both
 
     def add_steps(self, drafted: Counts, accepted: Counts) -> None:
@@ -80,13 +91,13 @@ class Sums:
         self.empty += int(np.count_nonzero(accepted == 0))
         self.requests += 1
         self.length_sum += 1 + total / len(drafted)
-        self.longer += _at_least(accepted, self.k + 1)[1:]
-        self.tried += _at_least(np.minimum(drafted, accepted + 1), self.k + 1)[1:]
+        self.longer[:] += _at_least(accepted, self.k + 1)[1:]
+        self.tried[:] += _at_least(np.minimum(drafted, accepted + 1), self.k + 1)[1:]
 
     def add_positions(self, position: Counts, accepted: npt.NDArray[np.bool_]) -> None:
         """Add reached positions that are in this slice."""
-        self.reached += np.bincount(position, minlength=self.k)
-        self.accepted += np.bincount(position[accepted], minlength=self.k)
+        self.reached[:] += np.bincount(position, minlength=self.k)
+        self.accepted[:] += np.bincount(position[accepted], minlength=self.k)
 
 
 class ProfileSums:
@@ -95,7 +106,7 @@ class ProfileSums:
     def __init__(self, k: int) -> None:
         """`k`: num_speculative_tokens; no draft may be longer."""
         self.k = k
-        self._sums: dict[Slice, dict[str, Sums]] = {}
+        self._sessions: dict[str, dict[Slice, Sums]] = {}
 
     def add(self, session: str, positions: DraftPositions, steps: Steps) -> None:
         """Add one aligned response."""
@@ -109,10 +120,12 @@ class ProfileSums:
             column[positions.step[first]].astype(np.int64)
             for column in (steps.drafted, steps.accepted)
         )
+        of_session = self._sessions.setdefault(session, {})
         for dimension, codes, names in _slicings(positions):
             at_step, at_position = codes[first], codes[reached]
             for code in np.unique(at_position[at_position >= 0]).tolist():
-                sums = self._at((dimension, names(code)), session)
+                key = _slice(dimension, names(code))
+                sums = of_session.get(key) or of_session.setdefault(key, Sums(self.k))
                 mine = at_position == code
                 sums.add_positions(place[mine], hit[mine])
                 mine = at_step == code
@@ -121,31 +134,35 @@ class ProfileSums:
 
     def slices(self) -> Iterator[tuple[Slice, Sequence[Sums]]]:
         """Every slice with the sums of its sessions, dimensions in their order."""
-        order = {name: place for place, name in enumerate(DIMENSIONS)}
-        for key in sorted(self._sums, key=lambda key: (order[key[0]], key[1])):
-            yield key, [sums for _, sums in sorted(self._sums[key].items())]
+        for key, sessions in self.by_session().items():
+            yield key, list(sessions.values())
 
     def by_session(self) -> dict[Slice, dict[str, Sums]]:
         """Every slice with the sums of its sessions by name, dimensions in their order."""
-        return {key: dict(sorted(self._sums[key].items())) for key, _ in self.slices()}
+        found: dict[Slice, dict[str, Sums]] = {}
+        for session in sorted(self._sessions):
+            for key, sums in self._sessions[session].items():
+                found.setdefault(key, {})[session] = sums
+        order = {name: place for place, name in enumerate(DIMENSIONS)}
+        keys = sorted(found, key=lambda key: (order[key[0]], key[1]))
+        return {key: found[key] for key in keys}
 
     def __add__(self, other: "ProfileSums") -> "ProfileSums":
         """The sums of other sessions beside these. Raises ValueError where a session is in both,
         or the longest draft is not the same."""
         if self.k != other.k:
             raise ValueError(f"sums of drafts of {self.k} and of {other.k} tokens")
+        if twice := self._sessions.keys() & other._sessions.keys():
+            raise ValueError(f"sums of a session that is known already: {min(twice)}")
         whole = ProfileSums(self.k)
-        for part in (self, other):
-            for key, by_session in part._sums.items():
-                place = whole._sums.setdefault(key, {})
-                if place.keys() & by_session.keys():
-                    raise ValueError(f"sums of sessions that are known already: {key}")
-                place.update(by_session)
+        whole._sessions = {**self._sessions, **other._sessions}
         return whole
 
-    def _at(self, key: Slice, session: str) -> Sums:
-        by_session = self._sums.setdefault(key, {})
-        return by_session.setdefault(session, Sums(self.k))
+
+@lru_cache(maxsize=1 << 12)
+def _slice(dimension: str, name: str) -> Slice:
+    """One object for each slice, which thousands of sessions hold."""
+    return dimension, name
 
 
 def _at_least(values: Counts, count: int) -> Counts:

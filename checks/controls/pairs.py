@@ -17,8 +17,8 @@ DONORS = 8
 
 def donors_of(pairs: Iterable[tuple[str, Response]], seed: int) -> dict[str, Donor]:
     """The outputs that come first in the hash order, by their place in it."""
-    placed = {hash_place(name, seed): donor_of(name, response) for name, response in pairs}
-    return {place: placed[place] for place in sorted(placed)[:DONORS]}
+    placed = {hash_place(name, seed): (name, response) for name, response in pairs}
+    return {place: donor_of(*placed[place]) for place in sorted(placed)[:DONORS]}
 
 
 def plant_pair_controls(

@@ -4,7 +4,7 @@ One token far beyond the baseline's noise: `GREEDY_DIVERGENCE` must name it, and
 pass. Many tokens above a rung of the ladder, half as many again as would break it: `REGRET_RATE`
 must fire. What follows a swapped token has another prefix now, so the baseline scores it again:
 
-    plan = plan_far_swap(turns, judgement)
+    plan = plan_far_swap(survey, judgement)
     scores = {request.digest: score, ...}          # the caller asks the baseline: plan.to_score
     planted = [planted_result(swap, scores, floor.noise) for swap in plan.swaps]
     result = judge_swap(plan, planted, results, floor, policy, seed)
@@ -16,8 +16,7 @@ from dataclasses import dataclass, replace
 
 from checks import findings as codes
 from checks.bounds import ControlResult, ControlState
-from checks.controls.edit import vocabulary
-from checks.controls.swap_spots import Swap, spots, spread, swap_at
+from checks.controls.swap_spots import Survey, Swap
 from checks.greedy.bounds import ABSENT, LADDER
 from checks.greedy.judge import (
     GreedyFloor,
@@ -28,7 +27,7 @@ from checks.greedy.judge import (
 )
 from checks.greedy.noise import STEP_SLACK
 from checks.greedy.rate_table import NoiseByShape
-from checks.greedy.turn import GreedyTurn, measure_turn
+from checks.greedy.turn import measure_turn
 from checks.policy import Policy
 from checks.tokens.regret import scored_of
 from traces.counted import counted
@@ -63,15 +62,14 @@ class SwapPlan:
         return tuple(swap.request for swap in self.swaps)
 
 
-def plan_far_swap(turns: Sequence[GreedyTurn], judgement: GreedyJudgement) -> SwapPlan:
+def plan_far_swap(survey: Survey, judgement: GreedyJudgement) -> SwapPlan:
     """One swap, of the smallest regret beyond the baseline's noise that the run's lists offer."""
     empty = SwapPlan(FAR, codes.GREEDY_DIVERGENCE)
-    if not turns:
+    if not survey.count:
         return replace(empty, problem=ABSENT, applicable=False)
     floor = next(noise for noise in judgement.noise if noise.shape == "decode")
-    texts = vocabulary(turn.candidate for turn in turns)
-    for spot in sorted(spots(turns, judgement, floor.far, math.inf), key=lambda s: s.regret):
-        swap = swap_at(turns, spot, texts)
+    for spot in survey.cheapest(floor.far):
+        swap = survey.swap_at(spot)
         if swap is not None:
             return replace(empty, swaps=(swap,))
     return replace(
@@ -79,24 +77,21 @@ def plan_far_swap(turns: Sequence[GreedyTurn], judgement: GreedyJudgement) -> Sw
     )
 
 
-def plan_frequent_swaps(
-    turns: Sequence[GreedyTurn], judgement: GreedyJudgement, seed: int
-) -> SwapPlan:
+def plan_frequent_swaps(survey: Survey, judgement: GreedyJudgement, seed: int) -> SwapPlan:
     """Swaps that break the lowest rung of decode shape for which the run's lists offer enough of
     them, spread over sessions."""
     empty = SwapPlan(FREQUENT, codes.REGRET_RATE)
-    if not turns:
+    if not survey.count:
         return replace(empty, problem=ABSENT, applicable=False)
     if judgement.sessions < FEWEST_SESSIONS:
         few = f"{judgement.sessions} sessions are too few to tell a rate from one odd session"
         return replace(empty, problem=few)
-    texts = vocabulary(turn.candidate for turn in turns)
     problem = "no rung of the ladder has power in decode shape"
     for rung in judgement.ladder.rungs:
         if rung.shape != "decode" or rung.needed is None:
             continue
         wanted = math.ceil(PLANTED_SHARE * rung.needed) - rung.exceedances
-        swaps = _swaps(turns, judgement, rung.threshold, wanted, texts, seed)
+        swaps = _swaps(survey, judgement, rung.threshold, wanted, seed)
         if len(swaps) >= wanted:
             return replace(empty, kind=f"{FREQUENT} ({rung.threshold:g} nat)", swaps=swaps)
         problem = (
@@ -107,22 +102,17 @@ def plan_frequent_swaps(
 
 
 def _swaps(
-    turns: Sequence[GreedyTurn],
-    judgement: GreedyJudgement,
-    threshold: float,
-    wanted: int,
-    texts: Mapping[int, str],
-    seed: int,
+    survey: Survey, judgement: GreedyJudgement, threshold: float, wanted: int, seed: int
 ) -> tuple[Swap, ...]:
     """At most `wanted` swaps, one a turn, between a threshold (nat) and what is far beyond noise;
     of the rungs above that, of any regret."""
     far = next(noise.far for noise in judgement.noise if noise.shape == "decode")
     high = far if threshold < far else math.inf
     swaps: dict[int, Swap] = {}
-    for spot in spread(turns, spots(turns, judgement, threshold + STEP_SLACK, high), seed):
+    for spot in survey.spread(threshold + STEP_SLACK, high, seed):
         if len(swaps) >= wanted:
             break
-        swap = None if spot.turn in swaps else swap_at(turns, spot, texts)
+        swap = None if spot.turn in swaps else survey.swap_at(spot)
         if swap is not None:
             swaps[spot.turn] = swap
     return tuple(swaps.values())

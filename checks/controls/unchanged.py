@@ -17,6 +17,7 @@ from checks.greedy.turn import GreedyTurn, measure_turn
 from checks.pair import Pair
 from checks.policy import Policy
 from traces.wire.response import Response
+from traces.wire.tokens import texts_of
 
 KIND = "unchanged copy"
 
@@ -96,8 +97,8 @@ def _codes(findings: Iterable[Finding]) -> set[str]:
 
 def copy(response: Response) -> Response:
     """The response with its first visible token written over itself."""
-    for index, token in enumerate(response.tokens or ()):
+    for index, text in enumerate(texts_of(response.tokens or ())):
         place = place_of(response, index)
-        if place is not None and token.text is not None:
-            return write(response, place, token.text)
+        if place is not None and text is not None:
+            return write(response, place, text)
     return response

@@ -7,6 +7,9 @@ where its tokens (or, where only its text is known, its text) run through the sa
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
 
 from checks import findings as f
 from checks.exact.channels import channels_of
@@ -35,20 +38,26 @@ class Cycle:
         return self.length // len(self.round)
 
 
-def cycles(ids: Sequence[int]) -> list[Cycle]:
-    """All degenerate cycles, shortest period first; each run is reported by its own period only."""
+@lru_cache(maxsize=64)
+def cycles(ids: tuple[int, ...]) -> tuple[Cycle, ...]:
+    """All degenerate cycles, shortest period first; each run is reported by its own period only.
+
+    The last answers are kept: both paths' tokens are most often the same, and so are a copy's.
+    """
     found: list[Cycle] = []
-    for period in range(1, LONGEST_CYCLE + 1):
-        start = 0
-        for end in range(period, len(ids) + 1):
-            if end < len(ids) and ids[end] == ids[end - period]:
-                continue
-            length = end - start
-            enough = length >= max(FEWEST_TOKENS, FEWEST_TIMES * period)
-            if enough and not any(_within(start, length, cycle) for cycle in found):
+    tokens = np.array(ids, np.int64)
+    for period in range(1, min(LONGEST_CYCLE, len(ids)) + 1):
+        least = max(FEWEST_TOKENS, FEWEST_TIMES * period)
+        if len(ids) < least:
+            break
+        same = np.zeros(len(ids) - period + 2, np.int8)  # a run of ones, and what ends it
+        same[1:-1] = tokens[period:] == tokens[:-period]
+        edges = np.flatnonzero(np.diff(same))
+        for start, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+            length = end - start + period
+            if length >= least and not any(_within(start, length, cycle) for cycle in found):
                 found.append(Cycle(start, length, _turned(ids[start : start + period])))
-            start = end - period + 1
-    return found
+    return tuple(found)
 
 
 def _within(start: int, length: int, cycle: Cycle) -> bool:

@@ -6,6 +6,7 @@ The markers are `checks/formats/data/markers.json`, made from vLLM's parsers by
 
 import json
 import re
+from collections import Counter
 from functools import cache
 from importlib.resources import files
 
@@ -73,6 +74,8 @@ def leaked(candidate: str, baseline: str) -> list[str]:
     (['</think>'], ['</think'])
     """
     found: list[str] = []
+    if candidate == baseline or not _keys().search(candidate):
+        return found
     for marker in markers():
         inside = any(marker in longer for longer in found)
         if not inside and candidate.count(marker) > baseline.count(marker):
@@ -86,6 +89,20 @@ def leaked(candidate: str, baseline: str) -> list[str]:
         ):
             found.append(stem)
     return found
+
+
+@cache
+def _keys() -> re.Pattern[str]:
+    """Finds one of a few characters that every marker, and every stem, holds one of: a text without
+    them shows no marker, and most texts are without."""
+    left = {*markers(), *_stems()}
+    keys: list[str] = []
+    while left:
+        held = Counter(c for marker in left for c in set(marker) if not c.isalnum() and c != " ")
+        held = held or Counter(c for marker in left for c in set(marker))
+        keys.append(min(held, key=lambda c: (-held[c], c)))
+        left = {marker for marker in left if keys[-1] not in marker}
+    return re.compile("[" + re.escape("".join(keys)) + "]")
 
 
 @cache

@@ -9,7 +9,7 @@ a turn too long for the servers is. Records and arms that nothing judges are not
 the protocol has otherwise.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Literal
@@ -216,9 +216,10 @@ def _note(journal: str, found: list[tuple[int, str]]) -> str:
     )
 
 
-def lone_arm_notes(evidence: Evidence, judged: Collection[str]) -> Iterator[str]:
-    """One line per arm that is none of the gate's own and was replayed on one path alone."""
-    for (path, arm), exchanges in evidence.arms.items():
+def lone_arm_notes(arms: Mapping[ArmKey, Sized], judged: Collection[str]) -> Iterator[str]:
+    """One line per arm that is none of the gate's own and was replayed on one path alone; `arms`
+    holds what was captured of each."""
+    for (path, arm), exchanges in arms.items():
         name = further_arm_of(arm)
         if name is not None and name not in judged:
             turns = len(exchanges)

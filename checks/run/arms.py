@@ -20,7 +20,7 @@ from checks.greedy.levels import MAIN_LEVELS, further_levels
 from checks.run.answered import Load, load_notes
 from checks.run.exact import PairJudgements, of_arm, with_policy
 from checks.run.floor import RunFloor
-from checks.run.sums import ArmSums
+from checks.run.sums import ArmSums, added_up
 from checks.servers.server_counters import preempted
 from checks.servers.speed import compare_speed
 from checks.servers.speed_curve import CurvePoint, half_empty, mean_in_flight
@@ -58,7 +58,7 @@ def judge_further(
 ) -> ArmJudgement:
     """What all sessions of a further arm show together."""
     greedy = greedy_of(sessions, arm, floor, facts)
-    pairs = sum((one.exact for one in sessions), PairJudgements())
+    pairs = added_up((one.exact for one in sessions), PairJudgements())
     if drawn := sum(one.drawn for one in sessions):
         pairs = replace(pairs, not_judged=Counter(pairs.not_judged) + Counter({SAMPLED: drawn}))
     if arm.small_kv or arm.abort or arm.concurrency > facts.concurrency:

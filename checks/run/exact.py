@@ -8,7 +8,7 @@ from checks.bounds import fired
 from checks.controls.pair_control import Planted
 from checks.controls.pairs import plant_pair_controls
 from checks.controls.unchanged import Copies, copy_turns
-from checks.exact.judge import judge_pair
+from checks.exact.judge import Judgement, judge_pair
 from checks.findings import Finding, NotJudged
 from checks.greedy.judge import TurnResult
 from checks.greedy.turn import GreedyTurn
@@ -32,12 +32,18 @@ class PairJudgements:
         return PairJudgements(self.findings + other.findings, counts)
 
 
-def judge_pairs(pairs: Sequence[LivePair], policy: Policy) -> PairJudgements:
+def checked(pairs: Sequence[LivePair]) -> list[Judgement]:
     """Every check without tolerance, on every pair; forks are judged by the whole run."""
+    return [judge_pair(live.pair, forks=False) for live in pairs]
+
+
+def judge_pairs(
+    pairs: Sequence[LivePair], judgements: Sequence[Judgement], policy: Policy
+) -> PairJudgements:
+    """What was found in some pairs (`checked`), placed and at the severity of the policy."""
     findings: list[Finding] = []
     not_judged: Counter[tuple[str, str]] = Counter()
-    for live in pairs:
-        judged = judge_pair(live.pair, forks=False)
+    for live, judged in zip(pairs, judgements, strict=True):
         findings += [
             with_policy(of_arm(live.arm, f).at(*live.turn), policy) for f in judged.findings
         ]
@@ -64,12 +70,17 @@ def exact_checks(pair: Pair) -> list[Finding | NotJudged]:
 
 def plant_session(
     pairs: Sequence[LivePair],
+    judgements: Sequence[Judgement],
     turns: Sequence[tuple[GreedyTurn, TurnResult]],
     floor: RunFloor,
     facts: RunFacts,
 ) -> tuple[tuple[Planted, ...], Copies]:
-    """The controls that are planted in a session's own turns: faults, and unchanged copies."""
-    named = [("/".join(p.turn), p.pair, fired(exact_checks(p.pair))) for p in pairs]
+    """The controls that are planted in a session's own turns: faults, and unchanged copies.
+    `judgements` are those of `pairs` as they came."""
+    named = [
+        ("/".join(live.turn), live.pair, fired(judged.findings))
+        for live, judged in zip(pairs, judgements, strict=True)
+    ]
     planted = plant_pair_controls(named, floor.donors, exact_checks, facts.seed)
     judged = [(pair, own) for _, pair, own in named]
     return planted, copy_turns(turns, judged, exact_checks, floor.arms[MAIN].noise)

@@ -1,17 +1,16 @@
 """What a whole run must know before any session of it can be judged: the first of two passes.
 
-    read_session(SessionEvidence) -> ReadSession            captures read, regrets measured
+    read_session(SessionEvidence) -> ReadSession            `checks.run.read`
     measure_session(ReadSession)  -> SessionMeasures        numbers; no capture is kept
     RunMeasures + RunMeasures     -> RunMeasures            in any order
     run_floor(RunMeasures)        -> RunFloor               noise floor, servers, budget of cuts
 
 Two passes, because a pair is judged against bounds that only the whole run gives: the noise floor,
-the usual gap between events, the texts of tokens. The second pass is `checks.run.session`. A driver
-hands the same `ReadSession` to both, so that nothing is read or measured twice.
+the usual gap between events, the texts of tokens. The second pass is `checks.run.session`.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
@@ -23,53 +22,17 @@ from checks.controls.pairs import DONORS, donors_of
 from checks.controls.rechunk import pieces_of
 from checks.greedy.judge import GreedyFloor, floor_of
 from checks.greedy.noise import explained_regret
-from checks.greedy.turn import GreedyTurn, TurnRegrets, measure_turn
-from checks.sessions.evidence import RunFacts, ServerFacts, SessionEvidence
+from checks.greedy.turn import TurnRegrets
+from checks.run.read import ReadSession
+from checks.sessions.evidence import RunFacts, ServerFacts
 from checks.sessions.pairs import RunWide
-from checks.sessions.reading import Reading, readings_of
-from checks.sessions.turns import greedy_turns
 from checks.stats.sessions import hash_place
 from checks.vllm.cutter import Cutter, Uncut, draw, uncut_of
 from checks.vllm.splits import cutter_here
-from traces.journal.arm import MAIN, PLAIN, SAMPLED
+from traces.journal.arm import MAIN, PLAIN
 from traces.journal.exchange import Evidence, TurnId, session_order
 from traces.wire.response import Response
 from traces.wire.tokens import UNKNOWN, Tokens
-
-
-@dataclass(frozen=True, slots=True)
-class ReadSession:
-    """A session's evidence, read closely: the candidate's captures and the greedy turns with their
-    regrets, by arm."""
-
-    evidence: SessionEvidence
-    readings: Mapping[str, Mapping[TurnId, Reading]]
-    greedy: Mapping[str, tuple[tuple[GreedyTurn, TurnRegrets], ...]]
-
-    @property
-    def session(self) -> str:
-        return self.evidence.session
-
-
-def read_session(session: SessionEvidence, facts: RunFacts) -> ReadSession:
-    """Read each of the candidate's captures once, and measure the regrets of each turn once."""
-    captures = session.captures
-    return ReadSession(
-        session,
-        {
-            arm: readings_of(captures, arm, facts)
-            for arm in (MAIN, SAMPLED, *(a.name for a in facts.arms))
-        },
-        {
-            arm.name: tuple(
-                (turn, measure_turn(turn))
-                for turn in greedy_turns(
-                    captures, session.answers, arm, processed_logprobs=facts.processed_logprobs
-                )
-            )
-            for arm in facts.judged_arms
-        },
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,15 +104,41 @@ def _texts(captures: Evidence) -> dict[int, str]:
 
 @dataclass(frozen=True, slots=True)
 class RunMeasures:
-    """The measures of some sessions of a run, by session."""
+    """The measures of some sessions of a run, by session. `texts` are those of the token ids in
+    their answers, `donors` and `pieces` those that come first, of sessions that hold none of their
+    own: what thousands of sessions would each hold for themselves."""
 
     sessions: Mapping[str, SessionMeasures] = field(default_factory=dict)
+    texts: Mapping[int, str] = field(default_factory=dict)
+    donors: Mapping[str, Donor] = field(default_factory=dict)
+    pieces: tuple[str, tuple[str, ...]] | None = None
+
+    @classmethod
+    def of(cls, measured: Iterable[tuple[str, SessionMeasures]]) -> "RunMeasures":
+        """The measures of sessions that come one by one."""
+        sessions: dict[str, SessionMeasures] = {}
+        texts: dict[int, str] = {}
+        donors: dict[str, Donor] = {}
+        pieces: tuple[str, tuple[str, ...]] | None = None
+        for session, one in measured:
+            sessions[session] = replace(one, texts={}, donors={}, pieces=None)
+            _add_texts(texts, one.texts)
+            donors = _first_donors(donors, one.donors)
+            pieces = min((p for p in (pieces, one.pieces) if p is not None), default=None)
+        return cls(sessions, texts, donors, pieces)
 
     def __add__(self, other: "RunMeasures") -> "RunMeasures":
         """Those of both. Raises ValueError where a session is in both."""
         if twice := self.sessions.keys() & other.sessions.keys():
             raise ValueError(f"measured twice: session {min(twice)}")
-        return RunMeasures({**self.sessions, **other.sessions})
+        texts = dict(self.texts)
+        _add_texts(texts, other.texts)
+        return RunMeasures(
+            {**self.sessions, **other.sessions},
+            texts,
+            _first_donors(self.donors, other.donors),
+            min((p for p in (self.pieces, other.pieces) if p is not None), default=None),
+        )
 
     @property
     def ordered(self) -> list[SessionMeasures]:
@@ -183,14 +172,20 @@ class RunFloor:
 def run_floor(measures: RunMeasures, facts: RunFacts) -> RunFloor:
     """The floor of a run, from what all its sessions measured."""
     sessions = measures.ordered
-    donors = {place: one for measured in sessions for place, one in measured.donors.items()}
-    pieces = [measured.pieces for measured in sessions if measured.pieces is not None]
+    whole: list[SessionMeasures | RunMeasures] = [measures, *sessions]
+    donors = {place: one for measured in whole for place, one in measured.donors.items()}
+    pieces = [measured.pieces for measured in whole if measured.pieces is not None]
     largest = (facts.drafting.k or 1) + 1
     cutter = cutter_here(facts.served["candidate"], largest, facts.seed)
     uncut = [one for measured in sessions for one in measured.uncut]
     return RunFloor(
         arms=_floors(sessions, facts),
-        known=RunWide(_server(sessions, facts.server), _all_texts(sessions), _p99(sessions)),
+        known=RunWide(
+            _server(sessions, facts.server),
+            _all_texts(whole),
+            _p99(sessions),
+            [restart for restart in facts.restarts if restart.path == "candidate"],
+        ),
         k=facts.drafting.k or max((measured.longest for measured in sessions), default=0) or 1,
         donors=tuple(donors[place] for place in sorted(donors)[:DONORS]),
         pieces=min(pieces)[1] if pieces else None,
@@ -223,12 +218,22 @@ def _server(sessions: Sequence[SessionMeasures], server: ServerFacts) -> ServerF
     return replace(server, block_size=math.gcd(*(one.cached for one in sessions)) or None)
 
 
-def _all_texts(sessions: Sequence[SessionMeasures]) -> dict[int, str]:
+def _all_texts(measures: Sequence[SessionMeasures | RunMeasures]) -> dict[int, str]:
     found: dict[int, str] = {}
-    for measured in sessions:
-        for token_id, text in measured.texts.items():
-            found[token_id] = min(text, found.get(token_id, text))
+    for measured in measures:
+        _add_texts(found, measured.texts)
     return found
+
+
+def _add_texts(found: dict[int, str], texts: Mapping[int, str]) -> None:
+    """Of several texts of an id the first in sorted order."""
+    for token_id, text in texts.items():
+        found[token_id] = min(text, found.get(token_id, text))
+
+
+def _first_donors(*donors: Mapping[str, Donor]) -> dict[str, Donor]:
+    every = {place: one for some in donors for place, one in some.items()}
+    return {place: every[place] for place in sorted(every)[:DONORS]}
 
 
 def _p99(sessions: Sequence[SessionMeasures]) -> float | None:

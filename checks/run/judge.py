@@ -7,12 +7,13 @@ The live gate, `check` of journals, a resumed run and the pytest plugin all end 
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from checks.acceptance.profile import Cell, profile
 from checks.acceptance.profile_sums import ProfileSums
 from checks.bounds import Bound
 from checks.causes import ArmTurn, with_causes
+from checks.controls.swap_spots import Survey
 from checks.findings import Finding, in_report_order
 from checks.greedy.bounds import LADDER, RATE
 from checks.greedy.judge import GreedyJudgement
@@ -26,27 +27,23 @@ from checks.run.answered import Load, counter_findings, irregular_notes, stray_n
 from checks.run.arms import arm_notes, speed_curve
 from checks.run.bounds import faithful_bounds, turn_bounds, unfaithful_notes
 from checks.run.exact import with_policy
-from checks.run.floor import (
-    ReadSession,
-    RunFloor,
-    RunMeasures,
-    measure_session,
-    read_session,
-    run_floor,
-)
+from checks.run.floor import RunFloor, RunMeasures, measure_session, run_floor
 from checks.run.parts import Parts, judge_controls, judge_parts
+from checks.run.read import Sessions
 from checks.run.session import judge_session
 from checks.run.slices import Slices, judge_run_slices
-from checks.run.sums import ArmSums, RunSums, SessionSums
+from checks.run.sums import ArmSums, RunSums, SessionSums, added_up
+from checks.run.swaps import plan_swaps, with_swaps
 from checks.sampled.path import added_statement, sampler_statement
 from checks.scope import Scope
 from checks.servers.restarts import judge_losses
 from checks.servers.speed import SpeedEstimate, compare_speed, compare_speed_by_context
 from checks.servers.speed_curve import CurvePoint
-from checks.sessions.evidence import RunFacts, SessionEvidence
+from checks.sessions.evidence import Answers, RunFacts
 from checks.slices.judge import slice_findings
 from checks.slices.regret import RegretSlice, judge_regret_slices
 from checks.verdict import Verdict, decide
+from traces.collection import heap_set_aside
 from traces.journal.arm import MAIN, SAMPLED, Arm
 from traces.journal.exchange import PATHS, ArmKey
 
@@ -76,20 +73,35 @@ class RunJudgement:
 class JudgedRun:
     """A run judged, and what that rests on: its sessions as they were read, for rows and cases."""
 
-    sessions: tuple[ReadSession, ...]
+    sessions: Sessions
     floor: RunFloor
     sums: RunSums
     judgement: RunJudgement
 
 
-def judge_all(sessions: Iterable[SessionEvidence], facts: RunFacts) -> JudgedRun:
-    """Both passes over the sessions of a run, and its judgement."""
-    read = tuple(read_session(session, facts) for session in sessions)
+def judge_all(sessions: Sessions, facts: RunFacts, answers: Answers | None = None) -> JudgedRun:
+    """Both passes over the sessions of a run, and its judgement.
+
+    With `answers` the tokens to be caught are planted here, and judged by the scores among them;
+    without, they are those of `facts`, which the baseline was asked about.
+    """
     floor = run_floor(
-        RunMeasures({one.session: measure_session(one, facts) for one in read}), facts
+        RunMeasures.of((one.session, measure_session(one, facts)) for one in sessions), facts
     )
-    sums = RunSums({one.session: judge_session(one, floor, facts) for one in read})
-    return JudgedRun(read, floor, sums, judge_run(sums, floor, facts))
+    survey = Survey(sessions.turn)
+    found: dict[str, SessionSums] = {}
+    with heap_set_aside():
+        for one in sessions:
+            found[one.session] = judge_session(one, floor, facts)
+            if answers is not None:
+                turns = [turn for turn, _ in one.greedy[MAIN]]
+                for turn, result in zip(turns, found[one.session].arms[MAIN].results, strict=True):
+                    survey.add(turn, result.judgement)
+    sums = RunSums(found)
+    if answers is not None:
+        facts = replace(facts, swaps=plan_swaps(survey, sums, floor, facts))
+        sums = with_swaps(sums, floor, facts, answers)
+    return JudgedRun(sessions, floor, sums, judge_run(sums, floor, facts))
 
 
 def judge_run(sums: RunSums, floor: RunFloor, facts: RunFacts) -> RunJudgement:
@@ -181,17 +193,17 @@ def _profiles(
     found = {}
     sampled = [SAMPLED] if any(one.added.turns for one in sessions) else []
     for arm in (*sampled, *(arm.name for arm in facts.arms)):
-        sums = sum((one.profiles[arm] for one in sessions), ProfileSums(floor.k))
+        sums = added_up((one.profiles[arm] for one in sessions), ProfileSums(floor.k))
         found[arm] = tuple(profile(sums, facts.tags, seed=facts.seed))
     return found
 
 
 def _loads(sessions: Sequence[SessionSums]) -> dict[ArmKey, Load]:
-    found: dict[ArmKey, Load] = {}
+    found: dict[ArmKey, list[Load]] = {}
     for one in sessions:
         for key, load in one.loads.items():
-            found[key] = found.get(key, Load()) + load
-    return found
+            found.setdefault(key, []).append(load)
+    return {key: added_up(loads, Load()) for key, loads in found.items()}
 
 
 def _most(

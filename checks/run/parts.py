@@ -33,7 +33,7 @@ from checks.run.exact import PairJudgements, exact_checks
 from checks.run.floor import (
     RunFloor,
 )
-from checks.run.sums import ArmSums, SessionSums
+from checks.run.sums import ArmSums, SessionSums, added_up
 from checks.sampled.judge import SampledJudgement
 from checks.sessions.evidence import RunFacts
 from checks.sessions.setup import SetUp, judge_setup
@@ -72,13 +72,13 @@ def judge_parts(
 ) -> Parts:
     """Each matter by itself."""
     policy, seed, main = facts.policy, facts.seed, arms[facts.main]
-    accepted = sum((one.accepted for one in sessions), Accepted(ProfileSums(floor.k)))
-    beside = sum((one.plain + one.added.exact for one in sessions), PairJudgements())
+    accepted = added_up((one.accepted for one in sessions), Accepted(ProfileSums(floor.k)))
+    beside = added_up((one.plain + one.added.exact for one in sessions), PairJudgements())
     return Parts(
         setup=_setup(sessions, main, facts),
         greedy=greedy_of(main, facts.main, floor, facts),
         scores=judge_shift([turn for one in sessions for turn in one.score_shifts], policy),
-        pairs=sum((one.exact for one in main), PairJudgements()) + beside,
+        pairs=added_up((one.exact for one in main), PairJudgements()) + beside,
         sampled=sampled_of(sessions, policy, seed),
         acceptance=judge_acceptance(
             accepted, facts.reference, facts.reference_rows, policy, seed, facts.tags
@@ -149,7 +149,7 @@ def judge_controls(
     """Planted faults that must be caught, and the unchanged copy in which nothing may fire."""
     policy, seed, of_main = facts.policy, facts.seed, floor.arms[MAIN]
     results = [result for one in sessions for result in one.arms[MAIN].results]
-    copies = sum((one.copies for one in sessions), Copies())
+    copies = added_up((one.copies for one in sessions), Copies())
     return (
         *(
             judge_swap(

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from checks.acceptance.counters import judge_speculation
+from checks.acceptance.profile_sums import ProfileSums
 from checks.acceptance.steps import Steps
 from checks.calls.answer_rates import TurnRates, turn_rates
 from checks.calls.behavior import PairedOutcome
@@ -17,20 +18,22 @@ from checks.calls.call_agreement import TurnChange
 from checks.calls.outcomes import tool_pair
 from checks.calls.turns import turn_change
 from checks.controls.argument import PlantedCall, planted_turn
-from checks.controls.swap import SwapPlan, planted_result
 from checks.controls.temperature import redraw_turn
+from checks.exact.judge import Judgement
 from checks.findings import Finding
-from checks.greedy.judge import TurnResult, judge_one
+from checks.greedy.judge import judge_one
 from checks.greedy.shift import TurnShift, shift_of
 from checks.greedy.turn import GreedyTurn
 from checks.request import is_greedy
 from checks.run.acceptance import accepted_of, shared_sums, sums_of
 from checks.run.answered import answered_turns, load_of
-from checks.run.exact import judge_pairs, of_arm, plant_session
-from checks.run.floor import ReadSession, RunFloor
+from checks.run.exact import PairJudgements, checked, judge_pairs, of_arm, plant_session
+from checks.run.floor import RunFloor
+from checks.run.read import ReadSession
 from checks.run.reruns import labelled, stall_bound_of, stalled_turns, stalls_labelled
 from checks.run.slices import scope_of, slices_of
 from checks.run.sums import AddedSums, ArmSums, SessionSums
+from checks.run.swaps import swapped
 from checks.sampled.sampling import sampling_of
 from checks.sampled.turn import score_turn
 from checks.scope import ADDED
@@ -73,13 +76,16 @@ def judge_session(read: ReadSession, floor: RunFloor, facts: RunFacts) -> Sessio
     """Everything that is judged of one session, turn by turn."""
     captures, policy, seed = read.evidence.captures, facts.policy, facts.seed
     pairs = pairs_of(read, floor, facts)
-    arms = {arm.name: _arm(read, arm, pairs[arm.name], floor, facts) for arm in facts.judged_arms}
+    judged = {arm: checked(found) for arm, found in pairs.items()}
+    arms = {
+        arm.name: _arm(read, arm, pairs[arm.name], judged[arm.name], floor, facts)
+        for arm in facts.judged_arms
+    }
     bound = stall_bound_of(floor.known.gap_p99)
     drawn = sampled_turns(captures, read.evidence.answers, read.readings[MAIN])
     turns = [turn for turn, _ in read.greedy[MAIN]]
-    planted, copies = plant_session(
-        pairs[MAIN], list(zip(turns, arms[MAIN].results, strict=True)), floor, facts
-    )
+    results = list(zip(turns, arms[MAIN].results, strict=True))
+    planted, copies = plant_session(pairs[MAIN], judged[MAIN], results, floor, facts)
     candidate = captures.of("candidate")
     cuts, delivered = tuple(_cuts(captures, floor)), tuple(_delivered(pairs[MAIN], captures, floor))
     besides = tuple(_delivered(pairs[SAMPLED], captures, floor, SAMPLED))
@@ -87,20 +93,18 @@ def judge_session(read: ReadSession, floor: RunFloor, facts: RunFacts) -> Sessio
     return SessionSums(
         arms=arms,
         loads={key: load_of(found.values()) for key, found in captures.arms.items()},
-        plain=stalls_labelled(judge_pairs(pairs[PLAIN], policy), captures, facts, bound),
+        plain=stalls_labelled(
+            judge_pairs(pairs[PLAIN], judged[PLAIN], policy), captures, facts, bound
+        ),
         stalled=tuple(stalled_turns(captures, bound)),
         accepted=accepted_of(read.readings[MAIN], floor.k),
-        profiles={arm: sums_of(readings, floor.k) for arm, readings in read.readings.items()},
-        shifts={
-            arm.name: shared_sums(read.readings[MAIN], read.readings[arm.name], floor.k)
-            for arm in facts.arms
-            if not arm.paired
-        },
+        profiles={a: sums_of(r, floor.k) for a, r in read.readings.items() if a != MAIN},
+        shifts=_shifts(read, floor, facts),
         changed={a.name: len(captures.of("candidate", a.name)) for a in facts.arms if not a.paired},
         outcomes=tuple(_outcomes(captures)),
         scored=tuple(score_turn(turn, seed) for turn in drawn),
         redrawn=tuple(redraw_turn(turn, seed) for turn in drawn),
-        added=_added(read, pairs[SAMPLED], facts),
+        added=_added(read, judge_pairs(pairs[SAMPLED], judged[SAMPLED], policy), facts),
         answered=tuple(answered_turns(captures, read.evidence.limits, facts)),
         slices=slices_of(captures, read.evidence.facts),
         irregular=Counter((e.key.path, text) for e in captures for text in e.response.irregular),
@@ -111,7 +115,7 @@ def judge_session(read: ReadSession, floor: RunFloor, facts: RunFacts) -> Sessio
         runs=frozenset(exchange.key.run for exchange in captures),
         planted=planted,
         copies=copies,
-        swapped={plan.kind: tuple(_swapped(plan, read, floor)) for plan in facts.swaps},
+        swapped=swapped(facts.swaps, read.session, read.evidence.answers.scores, floor),
         planted_calls=tuple(_planted_calls(turns, captures)),
         score_shifts=tuple(_score_shifts(turns, read.readings[MAIN])),
         rates=tuple(_rates(pairs[MAIN], captures)),
@@ -127,13 +131,18 @@ def judge_session(read: ReadSession, floor: RunFloor, facts: RunFacts) -> Sessio
 
 
 def _arm(
-    read: ReadSession, arm: Arm, pairs: list[LivePair], floor: RunFloor, facts: RunFacts
+    read: ReadSession,
+    arm: Arm,
+    pairs: list[LivePair],
+    judged: list[Judgement],
+    floor: RunFloor,
+    facts: RunFacts,
 ) -> ArmSums:
     captures, noise = read.evidence.captures, floor.arms[arm.name].noise
     baseline, candidate = captures.of("baseline", arm.name), captures.of("candidate", arm.name)
     results = [judge_one(turn, measured, noise) for turn, measured in read.greedy[arm.name]]
     readings = read.readings[arm.name]
-    exact = judge_pairs(pairs, facts.policy)
+    exact = judge_pairs(pairs, judged, facts.policy)
     found = with_parser_faults(exact.findings, captures, arm, floor.cutter)
     return ArmSums(
         turns=len(candidate),
@@ -169,11 +178,11 @@ def _regrets(read: ReadSession, floor: RunFloor) -> dict[Part, Sums]:
     return added(turns)
 
 
-def _added(read: ReadSession, pairs: list[LivePair], facts: RunFacts) -> AddedSums:
+def _added(read: ReadSession, exact: PairJudgements, facts: RunFacts) -> AddedSums:
     """The turns that are sampled besides, judged as those recorded so are."""
     captures, readings = read.evidence.captures, read.readings[SAMPLED]
     drawn = sampled_turns(captures, read.evidence.answers, readings, SAMPLED)
-    candidate, exact = captures.of("candidate", SAMPLED), judge_pairs(pairs, facts.policy)
+    candidate = captures.of("candidate", SAMPLED)
     samplings = [sampling_of(turn.request) for turn in drawn]
     return AddedSums(
         turns=len(candidate),
@@ -198,11 +207,16 @@ def _counters(exchanges: Mapping[TurnId, Exchange]) -> Iterable[Finding]:
             yield finding.at(*turn)
 
 
-def _swapped(plan: SwapPlan, read: ReadSession, floor: RunFloor) -> Iterable[TurnResult]:
-    """The tokens that are planted in the session's turns, judged."""
-    for swap in plan.swaps:
-        if swap.place[0] == read.session:
-            yield planted_result(swap, read.evidence.answers.scores, floor.arms[MAIN].noise)
+def _shifts(
+    read: ReadSession, floor: RunFloor, facts: RunFacts
+) -> dict[str, tuple[ProfileSums, ProfileSums]]:
+    """The sums of the main arm and of each arm with other prompts, over the turns of both."""
+    main = read.readings[MAIN]
+    return {
+        arm.name: shared_sums(main, read.readings[arm.name], floor.k)
+        for arm in facts.arms
+        if not arm.paired
+    }
 
 
 def _outcomes(captures: Evidence) -> Iterable[PairedOutcome]:

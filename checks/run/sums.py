@@ -3,8 +3,9 @@
 RunSums + RunSums -> RunSums
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Protocol, Self, TypeVar
 
 from checks.acceptance.profile_sums import ProfileSums
 from checks.calls.answer_rates import TurnRates
@@ -132,3 +133,22 @@ class RunSums:
     def ordered(self) -> list[SessionSums]:
         """In the order of the sessions' ids."""
         return [self.sessions[session] for session in sorted(self.sessions, key=session_order)]
+
+
+class Addable(Protocol):
+    """What sessions add."""
+
+    def __add__(self, other: Self, /) -> Self: ...
+
+
+T = TypeVar("T", bound=Addable)
+
+
+def added_up(parts: Iterable[T], nothing: T) -> T:
+    """All parts in their order, neighbors first: one after the other, each sum would copy all that
+    came before."""
+    found = [nothing, *parts]
+    while len(found) > 1:
+        pairs = [one + other for one, other in zip(found[::2], found[1::2], strict=False)]
+        found = pairs + found[2 * len(pairs) :]
+    return found[0]

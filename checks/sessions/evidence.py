@@ -1,9 +1,8 @@
 """What a judgement of a run rests on, as values: facts of the whole run, and of each session."""
 
-from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from checks.acceptance.drafting import Drafting
 from checks.acceptance.profile_row import ProfileRow
@@ -11,13 +10,13 @@ from checks.controls.swap import SwapPlan
 from checks.pair import Neighbour
 from checks.policy import Policy
 from checks.servers.drafting_state import Kind
-from checks.servers.restarts import Restart, cold_turns, restarts_of
+from checks.servers.restarts import Restart, restarts_of
+from checks.sessions.in_flight import InFlight, span_of, text_of
 from traces.journal.arm import MAIN, PLAIN, SAMPLED, Arm
 from traces.journal.drafter_configs import DrafterConfigs
 from traces.journal.exchange import (
     ArmKey,
     Evidence,
-    Exchange,
     Stray,
     TurnId,
     session_order,
@@ -30,10 +29,12 @@ from traces.journal.served_parsers import ServedParsers
 from traces.journal.server_sample import ServerSample
 from traces.journal.vllm_flags import logprobs_mode
 from traces.session.facts import SessionFacts
-from traces.wire.response import Response, Token
+from traces.wire.response import Token
 
 ArmTurn = tuple[str, str, str]
 """(arm, session, turn)."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,10 +166,10 @@ class RunFacts:
         """The main arm, and every further one that both paths replay."""
         return (self.main, *(arm for arm in self.arms if arm.paired))
 
-    def arms_on(self, evidence: Evidence) -> tuple[Arm, ...]:
-        """The main arm, and the other ones that `evidence` holds the candidate's captures of."""
+    def arms_on(self, captured: Container[ArmKey]) -> tuple[Arm, ...]:
+        """The main arm, and the other ones that the candidate's captures are of."""
         others = (self.sampled, *self.arms)
-        return (self.main, *(a for a in others if evidence.of("candidate", a.name)))
+        return (self.main, *(a for a in others if ("candidate", a.name) in captured))
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,8 +178,7 @@ class SessionEvidence:
 
     `captures` holds its exchanges alone, turns in the order of their ids. `neighbours` are the
     outputs of other requests that were in flight beside one of the candidate's, by arm and turn.
-    `limits` and `too_long` are those of its turns. `cold` are the candidate's turns, by arm, that
-    may have found an empty prefix cache, for its server had begun anew.
+    `limits` and `too_long` are those of its turns.
     """
 
     session: str
@@ -188,18 +188,17 @@ class SessionEvidence:
     facts: SessionFacts | None = None
     limits: Mapping[TurnId, int] = field(default_factory=dict)
     too_long: Mapping[TurnId, str] = field(default_factory=dict)
-    cold: frozenset[ArmTurn] = frozenset()
 
 
-def with_evidence(facts: RunFacts, evidence: Evidence, swaps: tuple[SwapPlan, ...]) -> RunFacts:
+def with_evidence(
+    facts: RunFacts,
+    samples: Mapping[ArmKey, Sequence[ServerSample]],
+    losses: Sequence[Loss],
+    strays: Sequence[Stray],
+    swaps: tuple[SwapPlan, ...] = (),
+) -> RunFacts:
     """The facts of a run with what its journals say of the whole of it."""
-    return replace(
-        facts,
-        samples=evidence.samples,
-        losses=tuple(evidence.losses),
-        strays=evidence.strays,
-        swaps=swaps,
-    )
+    return replace(facts, samples=samples, losses=losses, strays=strays, swaps=swaps)
 
 
 def sessions_of(evidence: Evidence, answers: Answers, facts: RunFacts) -> list[SessionEvidence]:
@@ -209,62 +208,74 @@ def sessions_of(evidence: Evidence, answers: Answers, facts: RunFacts) -> list[S
         for turn in sorted(exchanges, key=turn_order):
             held = captures.setdefault(turn[0], Evidence())
             held.arms.setdefault(key, {})[turn] = exchanges[turn]
-    beside, cold = _neighbours(evidence, facts), _cold(evidence, facts)
-    known = {session.session: session for session in facts.sessions}
-    planned = {session for session, _ in (*facts.limits, *facts.too_long)}
+    beside = _neighbours(evidence, facts)
+    planned = Planned.of(facts)
     return [
-        SessionEvidence(
-            name,
-            captures.get(name, Evidence()),
-            answers,
-            {place: found for place, found in beside.items() if place[1] == name},
-            known.get(name),
-            {turn: limit for turn, limit in facts.limits.items() if turn[0] == name},
-            {turn: reason for turn, reason in facts.too_long.items() if turn[0] == name},
-            frozenset(place for place in cold if place[1] == name),
-        )
-        for name in sorted(captures.keys() | known.keys() | planned, key=session_order)
+        planned.session(name, captures.get(name, Evidence()), answers, beside.get(name, {}))
+        for name in planned.names(captures)
     ]
 
 
-def _cold(evidence: Evidence, facts: RunFacts) -> set[ArmTurn]:
-    """What the readings in `evidence` show, for those of `facts` are of another time."""
-    found: set[ArmTurn] = set()
-    for restart in replace(facts, samples=evidence.samples).restarts:
-        if restart.path == "candidate":
-            turns = cold_turns(evidence.of("candidate", restart.arm), [restart])
-            found |= {(restart.arm, *turn) for turn in turns}
-    return found
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What was planned of each session, by its id: its facts, and the limits of its turns."""
 
+    facts: Mapping[str, SessionFacts]
+    limits: Mapping[str, Mapping[TurnId, int]]
+    too_long: Mapping[str, Mapping[TurnId, str]]
 
-def _neighbours(evidence: Evidence, facts: RunFacts) -> dict[ArmTurn, tuple[Neighbour, ...]]:
-    found: dict[ArmTurn, tuple[Neighbour, ...]] = {}
-    for arm in facts.arms_on(evidence):
-        exchanges = evidence.of("candidate", arm.name)
-        beside = _Neighbourhood(list(exchanges.values()))
-        found |= {(arm.name, *turn): beside.of(one) for turn, one in exchanges.items()}
-    return found
+    @classmethod
+    def of(cls, facts: RunFacts) -> "Planned":
+        """The plan of a run, taken apart."""
+        return cls(
+            {session.session: session for session in facts.sessions},
+            _by_session(facts.limits),
+            _by_session(facts.too_long),
+        )
 
+    def names(self, captured: Iterable[str]) -> list[str]:
+        """Every session of the plan and of those `captured`, in the order of their ids."""
+        every = {*captured, *self.facts, *self.limits, *self.too_long}
+        return sorted(every, key=session_order)
 
-class _Neighbourhood:
-    """Which requests of an arm were in flight beside which."""
-
-    def __init__(self, exchanges: list[Exchange]) -> None:
-        self._by_start = sorted(exchanges, key=lambda e: (e.sent_at, e.turn))
-        self._starts = [exchange.sent_at for exchange in self._by_start]
-        longest = max((e.ended_at - e.sent_at for e in exchanges), default=0.0)
-        self._longest = longest
-
-    def of(self, exchange: Exchange) -> tuple[Neighbour, ...]:
-        """Those whose time overlaps that of `exchange`."""
-        first = bisect_right(self._starts, exchange.sent_at - self._longest) - 1
-        last = bisect_right(self._starts, exchange.ended_at)
-        return tuple(
-            Neighbour("/".join(other.turn), other.response.content + _calls(other.response))
-            for other in self._by_start[max(first, 0) : last]
-            if other.turn != exchange.turn and other.ended_at >= exchange.sent_at
+    def session(
+        self,
+        name: str,
+        captures: Evidence,
+        answers: Answers,
+        neighbours: Mapping[ArmTurn, tuple[Neighbour, ...]],
+    ) -> SessionEvidence:
+        """The evidence of one session."""
+        return SessionEvidence(
+            name,
+            captures,
+            answers,
+            neighbours,
+            self.facts.get(name),
+            self.limits.get(name, {}),
+            self.too_long.get(name, {}),
         )
 
 
-def _calls(response: Response) -> str:
-    return "".join(f"{call.name or ''}{call.arguments}" for call in response.tool_calls)
+def _by_session(turns: Mapping[TurnId, T]) -> dict[str, dict[TurnId, T]]:
+    found: dict[str, dict[TurnId, T]] = {}
+    for turn, value in turns.items():
+        found.setdefault(turn[0], {})[turn] = value
+    return found
+
+
+def _neighbours(
+    evidence: Evidence, facts: RunFacts
+) -> dict[str, dict[ArmTurn, tuple[Neighbour, ...]]]:
+    """By session: what was in flight beside each of the candidate's turns."""
+    found: dict[str, dict[ArmTurn, tuple[Neighbour, ...]]] = {}
+    for arm in facts.arms_on(evidence.arms):
+        exchanges = evidence.of("candidate", arm.name)
+        beside = InFlight([span_of(one) for one in exchanges.values()])
+        texts = {turn: text_of(one.response) for turn, one in exchanges.items()}
+        for turn, one in exchanges.items():
+            neighbours = tuple(
+                Neighbour("/".join(other), texts[other]) for other in beside.beside(span_of(one))
+            )
+            found.setdefault(turn[0], {})[(arm.name, *turn)] = neighbours
+    return found

@@ -4,11 +4,12 @@ A turn that got no answer on a path is paired all the same: errors and time-outs
 path that produced them.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from checks.acceptance.steps import Steps
 from checks.pair import NO_ANSWER, Message, Pair, message_of_response, pair_of_responses
+from checks.servers.restarts import Restart, cold_turns
 from checks.sessions.evidence import ServerFacts, SessionEvidence
 from checks.sessions.reading import Reading
 from checks.tokens.text_fork import near_tie_in_text
@@ -21,12 +22,18 @@ from traces.wire.tokens import known_texts
 @dataclass(frozen=True, slots=True)
 class RunWide:
     """What a pair needs to know of the whole run: the servers, the text of every token id that an
-    answer holds, and the 99% quantile (ms) of the waits between events of the baseline's streams as
-    users see them, `None` without any."""
+    answer holds, the 99% quantile (ms) of the waits between events of the baseline's streams as
+    users see them, `None` without any, and when the candidate's servers began anew."""
 
     server: ServerFacts
     texts: Mapping[int, str]
     gap_p99: float | None
+    restarts: Sequence[Restart] = ()
+
+    def cold(self, session: SessionEvidence, arm: str) -> frozenset[TurnId]:
+        """The candidate's turns that may have found an empty prefix cache."""
+        mine = [restart for restart in self.restarts if restart.arm == arm]
+        return cold_turns(session.captures.of("candidate", arm), mine)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +54,7 @@ def main_pairs(
 ) -> Iterator[LivePair]:
     """The judged arms; stalls are left to the plain arm, whose stream is the users'."""
     baseline = session.captures.of("baseline", arm)
-    server = known.server
+    server, cold = known.server, known.cold(session, arm)
     for turn, exchange in session.captures.of("candidate", arm).items():
         if turn not in baseline:
             continue
@@ -69,7 +76,7 @@ def main_pairs(
                 compare_text=not _forks_unseen(
                     exchange.response, baseline[turn].response, hard_bound, known.texts
                 ),
-                cold=(arm, *turn) in session.cold,
+                cold=turn in cold,
             ),
         )
 
@@ -80,7 +87,7 @@ def plain_pairs(session: SessionEvidence, hard_bound: float, known: RunWide) -> 
     near tie: else rounding may explain a difference.
     """
     evidence = session.captures
-    baseline = evidence.of("baseline", PLAIN)
+    baseline, cold = evidence.of("baseline", PLAIN), known.cold(session, PLAIN)
     for turn, exchange in evidence.of("candidate", PLAIN).items():
         if turn not in baseline:
             continue
@@ -95,7 +102,7 @@ def plain_pairs(session: SessionEvidence, hard_bound: float, known: RunWide) -> 
                 block_size=known.server.block_size,
                 max_model_len=known.server.max_model_len,
                 compare_text=_comparable(evidence, turn, hard_bound, known.texts),
-                cold=(PLAIN, *turn) in session.cold,
+                cold=turn in cold,
             ),
         )
 

@@ -11,6 +11,9 @@ import numpy as np
 
 EXACT_UP_TO = 12
 
+AT_ONCE = 1 << 20
+"""So many signs are drawn at a time: of thousands of sessions all would fill the memory."""
+
 
 @dataclass(frozen=True, slots=True)
 class SignFlip:
@@ -34,6 +37,9 @@ def sign_flip(differences: Sequence[float], seed: int, draws: int = 20_000) -> S
         reached = (1.0 - 2.0 * patterns) @ values >= values.sum() - slack
         return SignFlip(float(reached.mean()), len(values))
     rng = np.random.default_rng(seed)
-    signs = rng.choice(np.array([-1.0, 1.0]), size=(draws, len(values)))
-    reached = signs @ values >= values.sum() - slack
-    return SignFlip(float((1 + reached.sum()) / (1 + draws)), len(values))
+    reached, rows = 0, max(1, AT_ONCE // len(values))
+    for start in range(0, draws, rows):
+        size = (min(rows, draws - start), len(values))
+        signs = rng.choice(np.array([-1.0, 1.0]), size=size)
+        reached += int((signs @ values >= values.sum() - slack).sum())
+    return SignFlip(float((1 + reached) / (1 + draws)), len(values))

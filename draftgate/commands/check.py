@@ -33,20 +33,21 @@ def command(
     allow_missing: bool,
     as_json: bool,
 ) -> int:
-    """Judge case files offline, or a pair of journals.
+    """Judge case files offline, or the journals of a run.
 
-    FILES are case files, folders of them, or two journals (*.jsonl.zst), one of each path. Ends
-    with 0 where every scenario passes, 1 where one fails, 2 where a file could not be judged, 3
-    where cuts need vLLM's parsers and it is not installed; journals end as `gate` does.
+    FILES are case files, folders of them, the folder of a run, or two journals (*.jsonl.zst), one
+    of each path. Ends with 0 where every scenario passes, 1 where one fails, 2 where a file could
+    not be judged, 3 where cuts need vLLM's parsers and it is not installed; journals end as `gate`
+    does.
     """
     from traces.user_paths import matching
 
     files = tuple(path for file in files for path in matching(file))
-    if any(file.name.endswith(JOURNAL) for file in files):
-        from draftgate.run.offline import judge_journals, torn_tails
+    if any(file.name.endswith(JOURNAL) or _is_run(file) for file in files):
+        from draftgate.run.offline import journals_in, judge_journals, torn_tails
 
         outcome = judge_journals(files, config)
-        for file, size in torn_tails(files):
+        for file, size in torn_tails(journals_in(files)):
             click.echo(
                 inert(f"warning: {file}: its last {size} bytes are a torn record, left out"),
                 err=True,
@@ -71,3 +72,8 @@ def command(
         click.echo(inert(f"error: {error}"), err=True)
         click.echo(inert(f"fix: {error.fix}"), err=True)
     return 0 if allow_missing and check.exit_code == 3 else check.exit_code
+
+
+def _is_run(path: Path) -> bool:
+    """Whether it is the folder of a run: one that holds journals."""
+    return path.is_dir() and next(path.glob(f"*{JOURNAL}"), None) is not None

@@ -16,8 +16,9 @@ from pathlib import Path
 from checks.cases.writing import case_json, case_of_pair
 from checks.findings import ERROR, SPLIT_VARIANT, Finding
 from checks.run.judge import JudgedRun, RunJudgement, judge_all
+from checks.run.read import Sessions
 from checks.run.session import pairs_of
-from checks.sessions.evidence import RunFacts, SessionEvidence
+from checks.sessions.evidence import RunFacts
 from checks.sessions.pairs import LivePair
 from checks.vllm.split_run import SplitCases
 from draftgate.config.config import Config
@@ -31,6 +32,7 @@ from reports.rows.tables import RunDescription, run_tables
 from reports.store.store import Store
 from reports.store.summary import read_summary
 from traces.journal.arm import MAIN
+from traces.journal.exchange import session_order
 from traces.output import write_whole, writing
 from traces.redaction.redaction import Redactor
 
@@ -42,7 +44,7 @@ Place = tuple[str, str, str]
 
 
 def conclude(
-    sessions: Sequence[SessionEvidence],
+    sessions: Sessions,
     facts: RunFacts,
     config: Config,
     folder: RunFolder,
@@ -87,12 +89,12 @@ def conclude(
 
 def _pairs_to_show(run: JudgedRun, facts: RunFacts) -> list[LivePair]:
     """The pairs of all sessions with an error, made once more."""
-    shown = {f.session for f in run.judgement.findings if f.severity == ERROR}
+    errors = [f for f in run.judgement.findings if f.severity == ERROR]
+    shown = {f.session for f in errors if f.session is not None}
     return [
         pair
-        for one in run.sessions
-        if one.session in shown
-        for pairs in pairs_of(one, run.floor, facts).values()
+        for name in sorted(shown & run.sums.sessions.keys(), key=session_order)
+        for pairs in pairs_of(run.sessions.session(name), run.floor, facts).values()
         for pair in pairs
     ]
 

@@ -26,8 +26,8 @@ from traces.errors import InputError, Interrupted, OutputError
 from traces.journal.arm import MAIN, PLAIN, SAMPLED, VERIFY, Arm
 from traces.journal.exchange import PATHS, ArmKey, Evidence, Stray, exchange_of
 from traces.journal.frames import FrameReader
+from traces.journal.index import JournalIndex
 from traces.journal.journal import JournalReader, journal_path
-from traces.journal.loss import loss_of
 from traces.output import writing
 
 LAST = "last"
@@ -180,15 +180,13 @@ def add_journal(evidence: Evidence, journal: Path) -> None:
         if key.path not in PATHS:
             evidence.strays.append(Stray(journal, number, key.path))
             continue
-        if (loss := loss_of(capture)) is not None:
-            evidence.losses.append(loss)
         found = evidence.arms.setdefault((key.path, key.arm), {})
         known = found.get((key.session, key.turn))
         if known is None or known.key.attempt <= key.attempt:
             found[key.session, key.turn] = exchange_of(capture)
 
 
-def add_samples(evidence: Evidence, folder: RunFolder) -> None:
+def add_samples(evidence: Evidence | JournalIndex, folder: RunFolder) -> None:
     """Add the readings of the servers' metrics of every arm the evidence holds."""
     for path, arm in evidence.arms:
         file = folder.samples(path, arm)
@@ -199,9 +197,24 @@ def add_samples(evidence: Evidence, folder: RunFolder) -> None:
 def read_evidence(folder: RunFolder, further: Sequence[Arm] = ()) -> Evidence:
     """All arms of a run; `further` are those that not every run has."""
     evidence = Evidence()
-    for path, arm in (*ARMS, *(key for one in further for key in one.keys)):
+    for path, arm in _arms(further):
         journal = folder.journal(path, arm)
         if journal.exists():
             add_journal(evidence, journal)
     add_samples(evidence, folder)
     return evidence.in_order()
+
+
+def read_index(folder: RunFolder, further: Sequence[Arm] = ()) -> JournalIndex:
+    """Where everything stands that `read_evidence` would read."""
+    index = JournalIndex()
+    for path, arm in _arms(further):
+        journal = folder.journal(path, arm)
+        if journal.exists():
+            index.add(journal)
+    add_samples(index, folder)
+    return index
+
+
+def _arms(further: Sequence[Arm]) -> tuple[ArmKey, ...]:
+    return (*ARMS, *(key for one in further for key in one.keys))

@@ -9,7 +9,7 @@ neither path's timing suffers from the other's load.
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,16 +18,18 @@ from checks.findings import CHUNK_STALL, ERROR
 from checks.run.floor import gap_p99
 from checks.run.reruns import MOST_TURNS, stall_bound_of, stalled_turns
 from checks.servers.drafting_state import idle_notes
-from checks.sessions.evidence import Answers, RunFacts, sessions_of, with_evidence
+from checks.sessions.evidence import Answers, RunFacts, with_evidence
 from draftgate.config.config import Config
 from draftgate.config.overrides import Overrides
+from draftgate.judging.sessions import FiledSessions
+from draftgate.judging.spool import Spool
 from draftgate.preflight.servers import ask_paths
 from draftgate.preflight.start import Start, prepare, start_notes
 from draftgate.progress import Reporter
 from draftgate.run.arms import further_arms
 from draftgate.run.collection import Collector
 from draftgate.run.conclusion import conclude
-from draftgate.run.folder import RunFolder, read_evidence, resumable
+from draftgate.run.folder import RunFolder, read_evidence, read_index, resumable
 from draftgate.run.outcome import GateOutcome
 from draftgate.run.own_servers import measure_verify_floor, run_small_kv, wants_verify_floor
 from draftgate.run.paths import OpenPath, open_paths
@@ -153,11 +155,13 @@ def _run(begun: _Begun, reporter: Reporter) -> GateOutcome:
     for arm in collector.arms:
         if arm.small_kv:
             asked, facts = run_small_kv(arm, collector, plan, evidence, asked, facts)
-    evidence = read_evidence(folder, facts.arms)
+    index = read_index(folder, facts.arms)
     facts = replace(facts, notes=(*facts.notes, *collector.notes))
-    facts = with_evidence(facts, evidence, asked.swaps)
-    sessions = sessions_of(evidence, asked.answers, facts)
-    return conclude(sessions, facts, config, folder, (begun.started, datetime.now(UTC)), reporter)
+    facts = with_evidence(facts, index.samples, index.losses, index.strays, asked.swaps)
+    time = begun.started, datetime.now(UTC)
+    with Spool() as spool, closing(index):
+        sessions = FiledSessions(index, asked.answers, facts, spool)
+        return conclude(sessions, facts, config, folder, time, reporter)
 
 
 def _facts(begun: _Begun, config: Config, servers: Servers, fitting: Fitting) -> RunFacts:

@@ -1,7 +1,8 @@
 """Judging journals without a server: the same judgement, with the evidence that is on file."""
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import closing
 from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
@@ -9,25 +10,30 @@ from pathlib import Path
 from checks.findings import ERROR
 from checks.run.answered import lone_arm_notes
 from checks.run.judge import judge_all
-from checks.sessions.evidence import Answers, RunFacts, sessions_of, with_evidence
+from checks.sessions.evidence import Answers, RunFacts, with_evidence
+from checks.sessions.in_flight import Span, span_of
 from checks.sessions.turns import LISTED
 from draftgate.config.config import Config
 from draftgate.config.file import read_config
+from draftgate.judging.sessions import FiledSessions
+from draftgate.judging.spool import Spool
 from draftgate.run.arms import further_arms
 from draftgate.run.conclusion import counts_of
-from draftgate.run.folder import RunFolder, add_journal, add_samples
+from draftgate.run.folder import RunFolder, add_samples
 from draftgate.run.outcome import GateOutcome
 from draftgate.run.plan import Fitting
-from draftgate.run.questions import ask_main
 from draftgate.run.run_file import RunFile, begun_config, begun_fitting, read_facts, read_run
 from draftgate.run.target import Servers, run_facts, settle_noise_tails
-from replay.scoring.score_file import read_scores
+from replay.scoring.score_file import ScoresOnFile, Way
 from traces.errors import InputError
 from traces.journal.arm import OWN_NAMES, Arm
-from traces.journal.exchange import PATHS, Evidence, Exchange
+from traces.journal.exchange import PATHS
 from traces.journal.frames import FrameReader
+from traces.journal.index import JournalIndex
 from traces.journal.path_facts import PathFacts
-from traces.journal.score import Score
+
+WAYS: tuple[Way, ...] = (("decode", 1), ("prefill", 1), ("prefill", LISTED))
+"""How a run's baseline scores; the later one says more."""
 
 NO_POLICY = (
     "no run.json of their run lies beside the journals, so the policy of that run is missing: the "
@@ -36,18 +42,23 @@ NO_POLICY = (
 
 
 def judge_journals(files: Sequence[Path], config_file: Path | None) -> GateOutcome:
-    """Judge the captures in `files`, and the other journals and scores that lie beside them.
+    """Judge the captures in `files`, and the other journals and scores that lie beside them; of a
+    folder, every journal in it.
 
     Raises InputError where a file is missing, or the captures of one path are not among them.
-    What only a live baseline can tell (scores that are not on file) counts as not judged.
+    What only a live baseline can tell (scores that are not on file) counts as not judged. One
+    session is in memory at a time.
     """
-    evidence = _evidence(files)
+    files = journals_in(files)
+    index = _index(files)
     folder = RunFolder(files[0].resolve().parent)
-    begun = _begun(files, evidence)
-    facts = _facts(_config(config_file, begun), folder, begun, evidence)
+    begun = _begun(files, index)
+    facts = _facts(_config(config_file, begun), folder, begun, index)
+    facts = with_evidence(facts, index.samples, index.losses, index.strays)
     answers = Answers(scores=_scores(files))
-    facts = with_evidence(facts, evidence, ask_main(evidence, facts, answers).swaps)
-    judged = judge_all(sessions_of(evidence, answers, facts), facts).judgement
+    with Spool() as spool, closing(index):
+        sessions = FiledSessions(index, answers, facts, spool)
+        judged = judge_all(sessions, facts, answers).judgement
     return GateOutcome(
         run=folder.run,
         verdict=judged.verdict,
@@ -59,13 +70,24 @@ def judge_journals(files: Sequence[Path], config_file: Path | None) -> GateOutco
         notes=(
             *([] if config_file or begun else [NO_POLICY]),
             *judged.notes,
-            *lone_arm_notes(evidence, {arm.name for arm in facts.arms}),
+            *lone_arm_notes(index.arms, {arm.name for arm in facts.arms}),
         ),
     )
 
 
+def journals_in(named: Sequence[Path]) -> list[Path]:
+    """The journals `named`, and all those of the folders among them. Raises InputError where a
+    folder holds none."""
+    found: list[Path] = []
+    for path in named:
+        if path.is_dir() and not (inside := RunFolder(path).journals()):
+            raise InputError(f"{path}: no journal there", "name the folder of a run")
+        found += inside if path.is_dir() else [path]
+    return found
+
+
 def _facts(
-    config: Config, folder: RunFolder, begun: RunFile | None, evidence: Evidence
+    config: Config, folder: RunFolder, begun: RunFile | None, index: JournalIndex
 ) -> RunFacts:
     """What was planned, and what the servers said, where that is on file."""
     servers: Servers = {path: [PathFacts(path, "journal")] for path in PATHS}
@@ -76,7 +98,7 @@ def _facts(
         servers = on_file if set(PATHS) <= on_file.keys() else servers
     settled = settle_noise_tails(config, servers)
     return replace(
-        run_facts(settled.config, folder.run, servers, _further(config, evidence)),
+        run_facts(settled.config, folder.run, servers, _further(config, index)),
         limits=fitting.limits,
         too_long=fitting.too_long,
         notes=settled.notes,
@@ -84,25 +106,18 @@ def _facts(
     )
 
 
-def _scores(files: Sequence[Path]) -> dict[str, Score]:
+def _scores(files: Sequence[Path]) -> ScoresOnFile:
     """The scores that lie beside the journals."""
-    found: dict[str, Score] = {}
-    for scores in sorted({RunFolder(file.resolve().parent).scores for file in files}):
-        if scores.exists():
-            found |= (
-                read_scores(scores, "decode")
-                | read_scores(scores)
-                | read_scores(scores, width=LISTED)
-            )
-    return found
+    beside = sorted({RunFolder(file.resolve().parent).scores for file in files})
+    return ScoresOnFile([scores for scores in beside if scores.exists()], WAYS)
 
 
-def _begun(files: Sequence[Path], evidence: Evidence) -> RunFile | None:
+def _begun(files: Sequence[Path], index: JournalIndex) -> RunFile | None:
     """What the gate that took all these journals wrote of its plan; None where they are of several
     folders, or no gate's."""
     folders = {file.resolve().parent for file in files}
     begun = read_run(RunFolder(folders.pop())) if len(folders) == 1 else None
-    if begun is None or begun.run not in {exchange.key.run for exchange in evidence}:
+    if begun is None or begun.run not in {place.run for place in index.places()}:
         return None
     return begun
 
@@ -128,62 +143,63 @@ def _config(file: Path | None, begun: RunFile | None) -> Config:
     return begun_config(begun)
 
 
-def _further(config: Config, evidence: Evidence) -> tuple[Arm, ...]:
+def _further(config: Config, index: JournalIndex) -> tuple[Arm, ...]:
     """The further arms that both paths replayed, and those with other prompts, which only a
     configuration tells; what it does not tell of one is read off its captures."""
     known = {arm.name: arm for arm in further_arms(config)}
-    sent = {arm for path, arm in evidence.arms if path == "candidate"}
-    both = sent & {arm for path, arm in evidence.arms if path == "baseline"}
+    sent = {arm for path, arm in index.arms if path == "candidate"}
+    both = sent & {arm for path, arm in index.arms if path == "baseline"}
     alone = {name for name in sent if name in known and not known[name].paired}
-    return tuple(
-        known.get(name) or Arm(name, most_in_flight(evidence.of("candidate", name).values()))
-        for name in sorted((both | alone) - OWN_NAMES)
-    )
+
+    def seen(name: str) -> Arm:
+        places = index.of("candidate", name).values()
+        return Arm(name, most_in_flight(span_of(index.read(place)) for place in places))
+
+    return tuple(known.get(name) or seen(name) for name in sorted((both | alone) - OWN_NAMES))
 
 
-def most_in_flight(exchanges: Collection[Exchange]) -> int:
+def most_in_flight(spans: Iterable[Span]) -> int:
     """Most requests that were in flight at the same time."""
-    ends = [(e.ended_at, -1) for e in exchanges]
-    events = sorted([*ends, *((e.sent_at, 1) for e in exchanges)])
-    return max(accumulate(step for _, step in events), default=1)
+    events = [event for span in spans for event in ((span.ended_at, -1), (span.sent_at, 1))]
+    return max(accumulate(step for _, step in sorted(events)), default=1)
 
 
-def _evidence(files: Sequence[Path]) -> Evidence:
+def _index(files: Sequence[Path]) -> JournalIndex:
     """The named journals, and what lies beside them: a folder speaks for the paths whose journals
     were named in it, and for the paths of which none was named anywhere.
     """
-    named = {file.resolve(): Evidence() for file in files}
+    named = {file.resolve(): JournalIndex() for file in files}
     for file, held in named.items():
         if not file.is_file():
             raise InputError(f"{file}: no such journal", "name the journals of a run's folder")
-        add_journal(held, file)
+        held.add(file)
     homes: dict[str, set[Path]] = {}
     for file, held in named.items():
         for path, _ in held.arms:
             homes.setdefault(path, set()).add(file.parent)
-    evidence = Evidence()
+    index = JournalIndex()
     for held in named.values():
-        for key, exchanges in held.arms.items():
-            evidence.arms.setdefault(key, {}).update(exchanges)
-        evidence.strays.extend(held.strays)
-        evidence.losses.extend(held.losses)
-    owned = set(evidence.arms)
+        for key, places in held.arms.items():
+            index.arms.setdefault(key, {}).update(places)
+        index.strays.extend(held.strays)
+        index.losses.extend(held.losses)
+    owned = set(index.arms)
     for folder in sorted({file.parent for file in named}):
-        for file in sorted(folder.glob("*-*-*.jsonl.zst")):
-            if file.name.startswith("scores") or file in named:
+        for file in RunFolder(folder).journals():
+            if file in named:
                 continue
-            beside = Evidence()
-            add_journal(beside, file)
-            evidence.strays.extend(beside.strays)
-            for key, exchanges in beside.arms.items():
+            beside = JournalIndex()
+            beside.add(file)
+            index.strays.extend(beside.strays)
+            for key, places in beside.arms.items():
                 if key not in owned and folder in homes.get(key[0], {folder}):
-                    evidence.arms.setdefault(key, {}).update(exchanges)
-                    evidence.losses.extend(one for one in beside.losses if one.arm == key)
-        add_samples(evidence, RunFolder(folder))
+                    index.arms.setdefault(key, {}).update(places)
+                    index.losses.extend(one for one in beside.losses if one.arm == key)
+        add_samples(index, RunFolder(folder))
     for path in ("baseline", "candidate"):
-        if not evidence.of(path):
+        if not index.of(path):
             raise InputError(
                 f"no capture of the {path} (arm main) in {', '.join(str(f) for f in files)}",
                 "name one journal of each path",
             )
-    return evidence.in_order()
+    return index

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from checks.controls.swap import SwapPlan, plan_far_swap, plan_frequent_swaps
+from checks.controls.swap_spots import Survey
 from checks.greedy.judge import GreedyJudgement, Suspect, judge_greedy
 from checks.greedy.turn import GreedyTurn
 from checks.run.reruns import suspicious_turns
@@ -131,10 +132,8 @@ def ask_main(
         questioner.reporter.note(f"baseline: asking about {suspects} far beyond its noise")
         answers = _with_own(answers, arm, questioner.own_tokens(turns, judged.suspects))
         turns, judged = _judge(evidence, facts, arm, answers)
-    swaps = (
-        plan_far_swap(turns, judged),
-        plan_frequent_swaps(turns, judged, facts.seed),
-    )
+    survey = Survey.of(turns, judged.turns)
+    swaps = plan_far_swap(survey, judged), plan_frequent_swaps(survey, judged, facts.seed)
     if questioner is not None:
         planted = [request for plan in swaps for request in plan.to_score]
         answers = _with_scores(answers, questioner.score(planted, "scoring planted faults"))

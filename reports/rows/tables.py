@@ -1,12 +1,14 @@
 """A judged run as the tables of the store."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from checks.greedy.judge import GreedyJudgement
 from checks.run.judge import JudgedRun, RunJudgement
+from checks.run.read import ReadSession
+from checks.run.sums import ArmSums
 from checks.sessions.evidence import RunFacts
 from checks.sessions.reading import read_exchange
 from reports.rows.acceptance import acceptance_rows, position_rows
@@ -28,7 +30,7 @@ from reports.rows.slices import regret_rows, scope_rows, slice_rows
 from reports.rows.speed import curve_rows, gap_rows, speed_rows
 from reports.schema.records import RunTables
 from traces.journal.arm import Arm
-from traces.journal.exchange import PATHS
+from traces.journal.exchange import PATHS, TurnId
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,32 +54,25 @@ def run_tables(
     """Every table's rows for `Store.load`, sessions in the order of their ids; `redact` takes the
     secrets out of texts."""
     name, judged = facts.run, run.judgement
-    rows, halves = _exchange_rows(run, facts, redact), _halves(judged.parts.greedy)
-    captures = [one.evidence.captures for one in run.sessions]
+    rows = _SessionRows.of(run, facts, redact)
     return RunTables(
         runs=[_run_row(facts, judged, about)],
         paths=list(_paths(run, facts)),
         path_differences=list(difference_rows(name, judged.parts.setup.comparison)),
-        sessions=[
-            row
-            for one in run.sessions
-            for row in session_rows(name, one.evidence, halves.get(one.session))
-        ],
-        turns=[row for one in run.sessions for row in turn_rows(name, one.evidence)],
+        sessions=rows.sessions,
+        turns=rows.turns,
         arms=list(arm_rows(name, run.sums, judged.curve, facts)),
-        captures=rows.captures,
-        tokens=rows.tokens.table(),
-        steps=rows.steps.table(),
-        draft_positions=rows.positions.table(),
-        tool_calls=[
-            row for held in captures for exchange in held for row in call_rows(exchange, redact)
-        ],
+        captures=rows.exchanges.captures,
+        tokens=rows.exchanges.tokens.table(),
+        steps=rows.exchanges.steps.table(),
+        draft_positions=rows.exchanges.positions.table(),
+        tool_calls=rows.calls,
         server_samples=list(sample_rows(name, facts.samples)),
-        pairs=[row for arm in facts.judged_arms for row in _pairs(name, run, arm)],
+        pairs=[row for arm in facts.judged_arms for row in rows.pairs[arm.name]],
         findings=list(finding_rows(name, judged.findings, cases, redact)),
         metrics=[
             *_speed(name, judged),
-            *gap_rows(name, rows.captures),
+            *gap_rows(name, rows.exchanges.captures),
             *score_rows(name, judged.parts.scores.places),
             *rate_rows(name, judged.parts.rates.differences),
         ],
@@ -132,15 +127,14 @@ def _halves(greedy: GreedyJudgement) -> dict[str, str]:
     return {s: "test" if s in greedy.tested else "calibration" for s in judged}
 
 
-def _pairs(name: str, run: JudgedRun, arm: Arm) -> Iterator[dict[str, Any]]:
-    recurs = recurrence_of(run.judgement.findings, arm.name)
-    for one in run.sessions:
-        turns = [turn for turn, _ in one.greedy[arm.name]]
-        sums = run.sums.sessions[one.session].arms[arm.name]
-        judged = [result.judgement for result in sums.results]
-        changes = {(change.session, change.turn): change for change in sums.changes}
-        readings, captures = one.readings[arm.name], one.evidence.captures
-        yield from pair_rows(name, turns, judged, readings, captures, arm, recurs, changes)
+def _pairs(
+    one: ReadSession, sums: ArmSums, arm: Arm, facts: RunFacts, recurs: Mapping[TurnId, str]
+) -> Iterator[dict[str, Any]]:
+    turns = [turn for turn, _ in one.greedy[arm.name]]
+    judged = [result.judgement for result in sums.results]
+    changes = {(change.session, change.turn): change for change in sums.changes}
+    readings, captures = one.readings[arm.name], one.evidence.captures
+    return pair_rows(facts.run, turns, judged, readings, captures, arm, recurs, changes)
 
 
 def _run_row(facts: RunFacts, conclusion: RunJudgement, about: RunDescription) -> dict[str, Any]:
@@ -182,21 +176,45 @@ def _not_judged(conclusion: RunJudgement) -> Iterator[str]:
         yield f"{item.code}: {item.reason}"
 
 
-def _exchange_rows(run: JudgedRun, facts: RunFacts, redact: Redact) -> ExchangeRows:
-    """Rows of every capture, with the regrets the judgement used."""
-    rows, templates = ExchangeRows(redact), facts.templates
-    for one in run.sessions:
-        measured = {
-            (arm, turn.session, turn.turn): regrets.candidate
-            for arm, found in one.greedy.items()
-            for turn, regrets in found
-        }
-        for exchange in one.evidence.captures:
-            path, arm = exchange.key.path, exchange.key.arm
-            if path == "candidate" and arm in one.readings:
-                reading = one.readings[arm][exchange.turn]
-                rows.add(reading, measured.get((arm, *exchange.turn), ()))
-            else:
-                template = templates.get(exchange.key.session)
-                rows.add(read_exchange(exchange, facts.family, None, template), ())
-    return rows
+@dataclass(slots=True)
+class _SessionRows:
+    """Rows that are made session by session; `pairs` are by arm."""
+
+    exchanges: ExchangeRows
+    sessions: list[dict[str, Any]] = field(default_factory=list)
+    turns: list[dict[str, Any]] = field(default_factory=list)
+    calls: list[dict[str, Any]] = field(default_factory=list)
+    pairs: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, run: JudgedRun, facts: RunFacts, redact: Redact) -> "_SessionRows":
+        """The rows of all sessions, one of which is in memory at a time."""
+        rows, halves = cls(ExchangeRows(redact)), _halves(run.judgement.parts.greedy)
+        arms = facts.judged_arms
+        recurs = {arm.name: recurrence_of(run.judgement.findings, arm.name) for arm in arms}
+        rows.pairs = {arm.name: [] for arm in arms}
+        for one in run.sessions:
+            rows.sessions += session_rows(facts.run, one.evidence, halves.get(one.session))
+            rows.turns += turn_rows(facts.run, one.evidence)
+            rows.calls += [r for e in one.evidence.captures for r in call_rows(e, redact)]
+            _add_exchanges(rows.exchanges, one, facts)
+            for arm in arms:
+                sums = run.sums.sessions[one.session].arms[arm.name]
+                rows.pairs[arm.name] += _pairs(one, sums, arm, facts, recurs[arm.name])
+        return rows
+
+
+def _add_exchanges(rows: ExchangeRows, one: ReadSession, facts: RunFacts) -> None:
+    """Rows of every capture of a session, with the regrets the judgement used."""
+    template = None if one.evidence.facts is None else one.evidence.facts.template
+    measured = {
+        (arm, turn.session, turn.turn): regrets.candidate
+        for arm, found in one.greedy.items()
+        for turn, regrets in found
+    }
+    for exchange in one.evidence.captures:
+        path, arm = exchange.key.path, exchange.key.arm
+        if path == "candidate" and arm in one.readings:
+            rows.add(one.readings[arm][exchange.turn], measured.get((arm, *exchange.turn), ()))
+        else:
+            rows.add(read_exchange(exchange, facts.family, None, template), ())

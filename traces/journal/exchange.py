@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from traces.journal.loss import Loss
 from traces.journal.server_sample import ServerSample
 from traces.wire.capture import Capture, CaptureKey
 from traces.wire.reassembly import response_of
@@ -92,16 +91,12 @@ class Stray:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Exchanges by arm and turn.
-
-    `samples` are readings of the servers' metrics by arm, oldest first; `losses` are the attempts
-    whose connection was lost, whatever came of the turn.
-    """
+    """Exchanges by arm and turn; `samples` are readings of the servers' metrics by arm, oldest
+    first."""
 
     arms: dict[ArmKey, dict[TurnId, Exchange]] = field(default_factory=dict)
     samples: dict[ArmKey, list[ServerSample]] = field(default_factory=dict)
     strays: list[Stray] = field(default_factory=list)
-    losses: list[Loss] = field(default_factory=list)
 
     def of(self, path: str, arm: str = "main") -> Mapping[TurnId, Exchange]:
         """The exchanges of one arm; empty where it did not run."""
@@ -115,7 +110,7 @@ class Evidence:
             arm: dict(sorted(exchanges.items(), key=lambda item: turn_order(item[0])))
             for arm, exchanges in self.arms.items()
         }
-        return Evidence(arms, self.samples, self.strays, self.losses)
+        return Evidence(arms, self.samples, self.strays)
 
     def __iter__(self) -> Iterator[Exchange]:
         for exchanges in self.arms.values():

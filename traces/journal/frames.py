@@ -27,6 +27,10 @@ FRAME_MAGIC = b"\x28\xb5\x2f\xfd"
 
 READ_BYTES = 1 << 16
 
+KEPT_BYTES = 1 << 23
+"""So much of a file that is read from end to end stays mapped behind the frame being read; all of
+it would count as this process's memory."""
+
 REPLAY_AGAIN = "restore the file from a copy, or replay again into another output folder"
 
 OWNER_ONLY = 0o600
@@ -66,8 +70,11 @@ class FrameReader:
         return InputError(f"{self.file}, byte {self.whole_bytes}: {why}", fix)
 
     def _lines(self, data: mmap.mmap) -> Iterator[bytes]:
-        zstd = zstandard.ZstdDecompressor()
+        zstd, given_back = zstandard.ZstdDecompressor(), 0
         while self.whole_bytes < len(data):
+            if self.whole_bytes - given_back >= KEPT_BYTES:
+                data.madvise(mmap.MADV_DONTNEED, given_back, KEPT_BYTES)
+                given_back += KEPT_BYTES
             frame = _frame(data, self.whole_bytes, zstd)
             if frame is None:
                 if _frame_after(data, self.whole_bytes + 1):
@@ -79,6 +86,41 @@ class FrameReader:
             content, length = frame
             yield from content.splitlines()
             self.whole_bytes += length
+
+
+class FrameAt:
+    """Reads single frames of a file that was read to its end before."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self._zstd = zstandard.ZstdDecompressor()
+        self._fd = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+
+    def lines(self, start: int) -> list[bytes]:
+        """The lines of the frame that begins at byte `start`. Raises InputError where the file has
+        changed since."""
+        frame = _frame(_FileBytes(self._fd), start, self._zstd)
+        if frame is None:
+            raise FrameReader(self.file, start).damaged("the zstd frame is damaged")
+        return frame[0].splitlines()
+
+    def close(self) -> None:
+        """Give the file free."""
+        os.close(self._fd)
+
+
+class _FileBytes:
+    """The bytes of an open file, read where they are sliced."""
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+        self._size = os.fstat(fd).st_size
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getitem__(self, span: slice) -> bytes:
+        return os.pread(self._fd, span.stop - span.start, span.start)
 
 
 class FrameWriter:
@@ -149,7 +191,7 @@ class FrameWriter:
 
 
 def _frame(
-    data: mmap.mmap, start: int, zstd: zstandard.ZstdDecompressor
+    data: "mmap.mmap | _FileBytes", start: int, zstd: zstandard.ZstdDecompressor
 ) -> tuple[bytes, int] | None:
     """(content, length in bytes) of the frame at `start`, or None where none is whole."""
     decompressor = zstd.decompressobj()

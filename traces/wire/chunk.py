@@ -71,6 +71,16 @@ class Delta(Struct, frozen=True):
         )
 
     @property
+    def is_text(self) -> bool:
+        """Whether it is a text of the answer, in one piece, and nothing else."""
+        return (
+            type(self.content) is str
+            and self.tool_calls is None
+            and self.reasoning is None
+            and self.reasoning_content is None
+        )
+
+    @property
     def says_something(self) -> bool:
         """Whether it carries any output."""
         return bool(self.text or self.thought or self.tool_calls)
@@ -193,6 +203,8 @@ def read_message(message: dict[str, Any]) -> Delta:
 
 def text_of(given: Text) -> str:
     """A text; that of its parts where it comes in parts."""
+    if type(given) is str:
+        return given
     if isinstance(given, list):
         return "".join(part if isinstance(part, str) else part.text for part in given)
     return given or ""

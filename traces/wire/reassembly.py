@@ -27,7 +27,7 @@ from traces.limits import (
     mebibytes,
 )
 from traces.wire.capture import Capture, Event
-from traces.wire.chunk import WireChoice, WireChunk, WireUsage, read_chunk
+from traces.wire.chunk import Delta, WireChoice, WireChunk, WireUsage, read_chunk
 from traces.wire.event import WireEvent, json_object, read_event
 from traces.wire.reassembly_calls import CallAssembler
 from traces.wire.reassembly_tokens import TokenCollector
@@ -207,32 +207,44 @@ class _Stream:
             self.tokens.add(ids, entries)
         self.chunks.append(
             Chunk(
-                at_ms=at_ms,
-                token_ids=None if ids is None else len(ids),
-                logprobs=None if entries is None else len(entries),
-                has_delta=choice.delta is not None and (raw is None or _has_delta(raw)),
+                at_ms,
+                None if ids is None else len(ids),
+                None if entries is None else len(entries),
+                choice.delta is not None and (raw is None or _has_delta(raw)),
             )
         )
 
     def _add_choice(self, choice: WireChoice) -> None:
         delta = choice.delta
-        if delta is not None and not delta.empty:
-            text, thought = delta.text, delta.thought
-            self.content.append(text)
-            self.length += len(text)
-            if delta.tool_calls or thought:
-                self.seams[self.length] = None
-            self.reasoning.append(thought)
-            self.characters += len(text) + len(thought)
-            if delta.tool_calls:
-                self.characters += self.calls.add(delta.tool_calls)
-            self.irregular |= dict.fromkeys(delta.irregular)
-            self._refuse_long()
+        if delta is not None and delta.is_text:
+            self._add_text(delta.content)  # type: ignore[arg-type]
+        elif delta is not None and not delta.empty:
+            self._add_delta(delta)
         if self.reasons and (choice.token_ids or (delta is not None and delta.says_something)):
             self.after_finish += 1
         if choice.finish_reason:
             self.reasons.append(choice.finish_reason)
         self.stop = choice.stop_reason if choice.stop_reason is not None else self.stop
+
+    def _add_text(self, text: str) -> None:
+        """Most deltas are a text and nothing else."""
+        self.content.append(text)
+        self.length += len(text)
+        self.characters += len(text)
+        self._refuse_long()
+
+    def _add_delta(self, delta: Delta) -> None:
+        text, thought = delta.text, delta.thought
+        self.content.append(text)
+        self.length += len(text)
+        if delta.tool_calls or thought:
+            self.seams[self.length] = None
+        self.reasoning.append(thought)
+        self.characters += len(text) + len(thought)
+        if delta.tool_calls:
+            self.characters += self.calls.add(delta.tool_calls)
+        self.irregular |= dict.fromkeys(delta.irregular)
+        self._refuse_long()
 
     def _refuse_long(self) -> None:
         if self.characters > TURN_CHARACTERS:

@@ -6,7 +6,7 @@ Tokens  ids [64 65]  texts ("é", None)  logprobs [-.25 nan]  scored [t f]
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import overload
 
@@ -57,6 +57,7 @@ class Tokens(Sequence[Token]):
     top_ids: Ints
     top_logprobs: Floats
     top_texts: tuple[str | None, ...]
+    _known: "list[tuple[int, ...] | None]" = field(default_factory=list, init=False, repr=False)
 
     @classmethod
     def of(cls, tokens: Sequence[Token]) -> "Tokens":
@@ -96,6 +97,26 @@ class Tokens(Sequence[Token]):
     def best(self) -> Floats:
         """The largest log probability known at each place, NaN where none is; shape (n,)."""
         return np.fmax(self.best_listed, self.logprobs)
+
+    @property
+    def known_ids(self) -> tuple[int, ...] | None:
+        """All ids; `None` where one of them is not known. Made once: checks ask again and again."""
+        if not self._known:
+            self._known.append(None if (self.ids == UNKNOWN).any() else tuple(self.ids.tolist()))
+        return self._known[0]
+
+    def __reduce__(self) -> tuple[type["Tokens"], tuple[object, ...]]:
+        """What it is made of; a plain dataclass takes twice the time to be pickled and back."""
+        return Tokens, (
+            self.ids,
+            self.texts,
+            self.logprobs,
+            self.scored,
+            self.first,
+            self.top_ids,
+            self.top_logprobs,
+            self.top_texts,
+        )
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -156,7 +177,7 @@ class Tokens(Sequence[Token]):
 def known_ids(tokens: Sequence[Token] | None) -> tuple[int, ...] | None:
     """The ids of all tokens; `None` where there are no tokens, or one of the ids is not known."""
     if isinstance(tokens, Tokens):
-        return None if (tokens.ids == UNKNOWN).any() else tuple(tokens.ids.tolist())
+        return tokens.known_ids
     if tokens is None or any(token.id is None for token in tokens):
         return None
     return tuple(token.id for token in tokens if token.id is not None)

@@ -46,7 +46,7 @@ def sums(accepted: list[int], drafts: int) -> ProfileSums:
         session = Sums(8)
         session.drafts, session.draft_tokens = drafts, 8 * drafts
         session.accepted_tokens = count
-        whole._sums.setdefault(("all", "all"), {})[f"s{number}"] = session
+        whole._sessions[f"s{number}"] = {("all", "all"): session}
     return whole
 
 

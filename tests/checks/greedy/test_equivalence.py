@@ -14,6 +14,7 @@ from checks.controls.swap import (
     plan_frequent_swaps,
     planted_result,
 )
+from checks.controls.swap_spots import Survey
 from checks.greedy.judge import floor_of, judge_greedy, judge_one
 from checks.greedy.turn import GreedyTurn, measure_turn
 from checks.policy import Policy
@@ -112,7 +113,7 @@ def test_a_planted_rank_2_token_is_caught(quiet_pool, tails) -> None:
     policy = POLICY.model_copy(update={"noise_tails": tails})
     model = SyntheticModel()
     judgement = judge_greedy(quiet_pool, policy, seed=0)
-    plan = plan_far_swap(quiet_pool, judgement)
+    plan = plan_far_swap(Survey.of(quiet_pool, judgement.turns), judgement)
     (swap,) = plan.swaps
     assert swap.turn.candidate.content != quiet_pool[0].candidate.content
     scores = {request.digest: model.score(request) for request in plan.to_score}
@@ -124,7 +125,7 @@ def test_a_planted_rank_2_token_is_caught(quiet_pool, tails) -> None:
 def test_frequent_small_swaps_are_caught(quiet_pool) -> None:
     model = SyntheticModel()
     judgement = judge_greedy(quiet_pool, POLICY, seed=0)
-    plan = plan_frequent_swaps(quiet_pool, judgement, seed=0)
+    plan = plan_frequent_swaps(Survey.of(quiet_pool, judgement.turns), judgement, seed=0)
     rung = next(rung for rung in judgement.ladder.rungs if f"({rung.threshold:g} nat)" in plan.kind)
     assert len(plan.swaps) == math.ceil(1.5 * rung.needed)
     scores = {request.digest: model.score(request) for request in plan.to_score}
@@ -139,7 +140,7 @@ def test_a_ladder_without_power_says_that_nothing_can_be_planted(quiet_pool) -> 
     judgement = judge_greedy(few, POLICY, seed=0)
     assert judgement.ladder.blind
     assert _states(judgement)["greedy_regret_ladder"] == "inconclusive"
-    plan = plan_frequent_swaps(few, judgement, seed=0)
+    plan = plan_frequent_swaps(Survey.of(few, judgement.turns), judgement, seed=0)
     result = _judged(plan, few, {}, POLICY)
     assert (result.state, result.detail) == (
         "no_data",
@@ -160,7 +161,7 @@ def cut(turn: GreedyTurn) -> GreedyTurn:
 
 def test_a_blind_judgement_would_miss_the_swap(quiet_pool, monkeypatch) -> None:
     judgement = judge_greedy(quiet_pool, POLICY, seed=0)
-    plan = plan_far_swap(quiet_pool, judgement)
+    plan = plan_far_swap(Survey.of(quiet_pool, judgement.turns), judgement)
     monkeypatch.setattr("checks.greedy.noise.FAR_FLOOR", 50.0)
     assert _judged(plan, quiet_pool, {}, POLICY).state == "missed"
 
@@ -203,7 +204,8 @@ def test_the_rate_says_how_many_small_regrets_each_side_has(noisy_pool) -> None:
 
 
 def test_a_suspect_that_the_baseline_repeats_is_excused(quiet_pool) -> None:
-    plan = plan_far_swap(quiet_pool, judge_greedy(quiet_pool, POLICY, seed=0))
+    judgement = judge_greedy(quiet_pool, POLICY, seed=0)
+    plan = plan_far_swap(Survey.of(quiet_pool, judgement.turns), judgement)
     (swap,) = plan.swaps
     name = (swap.turn.session, swap.turn.turn)
     others = [turn for turn in quiet_pool if (turn.session, turn.turn) != name]
@@ -243,7 +245,8 @@ def test_a_path_that_refuses_or_reads_other_tokens_is_not_judged(quiet_pool) -> 
 def test_traffic_that_is_sampled_throughout_leaves_no_greedy_bound_open() -> None:
     judged = judge_greedy([], POLICY, seed=0)
     assert {bound.state for bound in judged.bounds} == {"not_applicable"}
-    plans = (plan_far_swap([], judged), plan_frequent_swaps([], judged, seed=0))
+    nothing = Survey.of([], judged.turns)
+    plans = (plan_far_swap(nothing, judged), plan_frequent_swaps(nothing, judged, seed=0))
     controls = [_judged(plan, [], {}, POLICY) for plan in plans]
     assert [control.state for control in controls] == ["not_applicable", "not_applicable"]
 

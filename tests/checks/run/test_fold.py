@@ -21,12 +21,14 @@ from msgspec import structs
 from checks.acceptance.drafting import Drafting
 from checks.acceptance.profile_sums import ProfileSums
 from checks.controls.swap import SwapPlan, plan_far_swap, plan_frequent_swaps
+from checks.controls.swap_spots import Survey
 from checks.greedy.bounds import LADDER
 from checks.greedy.judge import judge_greedy
 from checks.policy import Policy
 from checks.run.bounds import FAITHFUL
-from checks.run.floor import RunMeasures, measure_session, read_session, run_floor
+from checks.run.floor import RunMeasures, measure_session, run_floor
 from checks.run.judge import RunJudgement, judge_all, judge_run
+from checks.run.read import HeldSessions, read_session
 from checks.run.session import judge_session
 from checks.run.sums import RunSums
 from checks.sessions.evidence import Answers, RunFacts, ServerFacts, sessions_of
@@ -158,7 +160,8 @@ def asked(evidence: Evidence) -> tuple[Answers, tuple[SwapPlan, ...]]:
         scores |= {request.digest: MODEL.score(request) for request in requests}
     turns = turns_of(evidence, Answers(scores))
     judged = judge_greedy(turns, FACTS.policy, 0)
-    plans = (plan_far_swap(turns, judged), plan_frequent_swaps(turns, judged, 0))
+    survey = Survey.of(turns, judged.turns)
+    plans = (plan_far_swap(survey, judged), plan_frequent_swaps(survey, judged, 0))
     planted = [request for plan in plans for request in plan.to_score]
     return Answers(scores | {r.digest: MODEL.score(r) for r in planted}), plans
 
@@ -167,7 +170,7 @@ def asked(evidence: Evidence) -> tuple[Answers, tuple[SwapPlan, ...]]:
 def whole(evidence: Evidence, asked: tuple[Answers, tuple[SwapPlan, ...]]) -> RunJudgement:
     answers, plans = asked
     facts = replace(FACTS, swaps=plans)
-    return judge_all(sessions_of(evidence, answers, facts), facts).judgement
+    return judge_all(HeldSessions(sessions_of(evidence, answers, facts), facts), facts).judgement
 
 
 def plain(value: Any) -> Any:
@@ -256,7 +259,7 @@ def test_a_session_counts_once(
 
 
 def test_a_run_without_captures_is_judged_too() -> None:
-    judged = judge_all(sessions_of(Evidence(), Answers(), FACTS), FACTS).judgement
+    judged = judge_all(HeldSessions((), FACTS), FACTS).judgement
     assert judged.verdict.verdict == "invalid"
     assert "the candidate answered no turn" in judged.verdict.reasons
 
@@ -298,8 +301,8 @@ def test_the_bounds_of_faithful_prompts_stand_beside_those_of_all(
         FACTS, swaps=plans, policy=FACTS.policy.model_copy(update={"noise_tails": "light"})
     )
     facts = of_fidelity(dense, *fidelity)
-    judged = judge_all(sessions_of(evidence, answers, facts), facts).judgement
-    whole = judge_all(sessions_of(evidence, answers, dense), dense).judgement
+    judged = judge_all(HeldSessions(sessions_of(evidence, answers, facts), facts), facts).judgement
+    whole = judge_all(HeldSessions(sessions_of(evidence, answers, dense), dense), dense).judgement
     assert judged.verdict == whole.verdict, "they decide nothing"
     faithful = {bound.name: bound for bound in judged.faithful}
     said = [text for text in judged.notes if "neither exact nor rebuilt" in text]

@@ -4,7 +4,8 @@ import pytest
 
 from checks.acceptance.drafting import Drafting
 from checks.policy import Policy
-from checks.run.floor import RunMeasures, measure_session, read_session, run_floor
+from checks.run.floor import RunMeasures, measure_session, run_floor
+from checks.run.read import read_session
 from checks.sessions.evidence import Answers, RunFacts, ServerFacts, sessions_of
 from traces.journal.exchange import Evidence, Exchange
 from traces.journal.served_parsers import ServedParsers

@@ -1,5 +1,6 @@
 """Judging journals: what was named is what is judged, wherever it lies."""
 
+import json
 import random
 import shutil
 from dataclasses import replace
@@ -9,12 +10,14 @@ from typing import Any
 import pytest
 
 from checks.run.answered import lone_arm_notes
+from draftgate.cli import run
 from draftgate.progress import SilentReporter
 from draftgate.run.gate import run_gate
 from draftgate.run.offline import judge_journals
 from tests.support.paper.gate import K, paper_config, paper_paths
 from tests.support.paper.server import Faults
 from tests.support.paper.stream import Stream
+from traces.errors import InputError
 from traces.journal.exchange import Evidence
 from traces.journal.journal import JournalReader, JournalWriter
 
@@ -116,7 +119,7 @@ def test_an_arm_of_one_path_alone_is_reported() -> None:
     own = ("main", "plain", "rerun-1", "plain-rerun-2", "c16-rerun-alone")
     evidence = Evidence({("candidate", arm): of for arm in (*own, "c16", "c32")})
     evidence.arms["baseline", "aa"] = evidence.arms["baseline", "c16-aa"] = of
-    assert list(lone_arm_notes(evidence, {"c16"})) == [
+    assert list(lone_arm_notes(evidence.arms, {"c16"})) == [
         "arm 'c32': 1 turns of the candidate, which the other path lacks, so nothing judges them"
     ]
 
@@ -142,3 +145,20 @@ def test_the_order_in_which_answers_ended_changes_nothing(folders: tuple[Path, P
             for capture in captures:
                 writer.add(capture)
     assert judge_journals(named(bad, bad), None).as_json() == before
+
+
+def test_a_folder_is_its_journals(
+    folders: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    bad, good = folders
+    for folder, code in ((bad, 1), (good, 0)):
+        named_both = judge_journals(named(folder, folder), None)
+        assert judge_journals([folder], None).as_json() == named_both.as_json()
+        assert run(["check", str(folder), "--json"]) == named_both.exit_code == code
+        printed = json.loads(capsys.readouterr().out)
+        assert printed == json.loads(json.dumps(named_both.as_json()))
+
+
+def test_a_folder_without_journals_says_so(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no journal there"):
+        judge_journals([tmp_path], None)
