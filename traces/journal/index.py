@@ -52,7 +52,7 @@ _KEY = Decoder(_Key).decode
 class JournalIndex:
     """Places by arm and turn: as `Evidence`, with no exchange in memory.
 
-    `samples` are readings of the servers' metrics by arm, `losses` the attempts whose connection was
+    `samples` are readings of the servers' metrics by arm, `losses` attempts whose connection was
     lost, `strays` records of no path.
     """
 
