@@ -107,7 +107,7 @@ class RunFacts:
 
     @property
     def restarts(self) -> list[Restart]:
-        """Where a server began anew while an arm ran."""
+        """Where a server restarted while an arm ran."""
         launched = {
             path
             for path, servers in self.servers.items()
@@ -178,7 +178,7 @@ class SessionEvidence:
     `captures` holds its exchanges alone, turns in the order of their ids. `neighbours` are the
     outputs of other requests that were in flight beside one of the candidate's, by arm and turn.
     `limits` and `too_long` are those of its turns. `cold` are the candidate's turns, by arm, that
-    may have found an empty prefix cache, for its server had begun anew.
+    may have found an empty prefix cache, for its server had restarted.
     """
 
     session: str
