@@ -115,7 +115,7 @@ class Pair:
     `stop_match` is the stop string that matched; `eos` are further EOS strings of the tokenizer;
     `block_size` is that of the KV cache, in tokens; `max_model_len` the longest context served.
     `compare_text` is false where the two texts may differ by rounding though no tokens show it.
-    `cold` is true where the candidate may have found an empty prefix cache: its server began anew.
+    `cold` is true where the candidate may have found an empty prefix cache: its server restarted.
     """
 
     request: dict[str, Any] | None

@@ -122,7 +122,7 @@ def judge_pair(pair: Pair, *, forks: bool = True) -> Judgement:
         if forks:
             seen += check_divergence(pair)
         if pair.cold:
-            seen.append(NotJudged(PREFIX_CACHE_LOST, "the candidate's server began anew before it"))
+            seen.append(NotJudged(PREFIX_CACHE_LOST, "the candidate's server restarted before it"))
         else:
             cached = (baseline.cached_tokens, candidate.cached_tokens)
             seen += judge_prefix_cache(*cached, pair.block_size)

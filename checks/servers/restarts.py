@@ -32,7 +32,7 @@ SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class Restart:
-    """Between two readings of an arm (seconds since the epoch) its server began anew."""
+    """Between two readings of an arm (seconds since the epoch) its server restarted."""
 
     path: str
     arm: str
@@ -47,7 +47,7 @@ class Restart:
 @dataclass(frozen=True, slots=True)
 class Broken:
     """Turns of an arm that were in flight when their connection was lost; `restarted` where the
-    server began anew then."""
+    server restarted then."""
 
     path: str
     arm: str
@@ -70,12 +70,12 @@ def restarts_of(
                 found += [
                     Restart(path, arm, first.at, second.at)
                     for first, second in pairwise(chain)
-                    if _anew(first, second)
+                    if _restarted(first, second)
                 ]
     return found
 
 
-def _anew(first: ServerSample, second: ServerSample) -> bool:
+def _restarted(first: ServerSample, second: ServerSample) -> bool:
     fell = any(_fell(getattr(first, name), getattr(second, name)) for name in COUNTERS)
     if first.started is None or second.started is None or first.started == second.started:
         return fell
@@ -93,7 +93,7 @@ def _several(chain: Sequence[ServerSample]) -> bool:
     known = [time for time in times if time is not None]
     if known:
         return len(set(known)) < len(known)
-    return sum(_anew(first, second) for first, second in pairwise(chain)) > 1
+    return sum(_restarted(first, second) for first, second in pairwise(chain)) > 1
 
 
 def broken_turns(losses: Iterable[Loss], restarts: Sequence[Restart]) -> list[Broken]:
@@ -115,7 +115,7 @@ def broken_turns(losses: Iterable[Loss], restarts: Sequence[Restart]) -> list[Br
 
 
 def _in(restart: Restart, loss: Loss) -> bool:
-    """Whether a turn was in flight when the server began anew."""
+    """Whether a turn was in flight when the server restarted."""
     return loss.ended != "refused" and restart.holds(loss)
 
 
@@ -168,15 +168,15 @@ def _notes(broken: Sequence[Broken], restarts: Sequence[Restart]) -> Iterator[st
         idle = sorted({r.arm for r in restarts if r.path == path and (path, r.arm) not in met})
         if idle:
             yield (
-                f"the {path}'s server was started anew in arm {', '.join(idle)}, with no turn in "
-                "flight: its prefix cache and its counters begin anew there"
+                f"the {path}'s server restarted in arm {', '.join(idle)}, with no turn in "
+                "flight: its prefix cache and its counters are empty from there on"
             )
 
 
 def _sentence(one: Broken) -> str:
     turns = [f"session {session}, turn {turn}" for session, turn in one.turns[:SHOWN]]
     more = len(one.turns) - len(turns)
-    what = "was started anew" if one.restarted else "lost the connection"
+    what = "restarted" if one.restarted else "lost the connection"
     return (
         f"the {one.path}'s server {what} in arm {one.arm} while it was answering: "
         f"{'; '.join(turns)}{f'; and {more} more' if more else ''}"
@@ -186,8 +186,8 @@ def _sentence(one: Broken) -> str:
 def cold_turns(
     exchanges: Mapping[TurnId, Exchange], restarts: Iterable[Restart]
 ) -> frozenset[TurnId]:
-    """Turns of an arm that may have found an empty prefix cache: those sent while the server began
-    anew, and the first one of each session after that."""
+    """Turns of an arm that may have found an empty prefix cache: those sent while the server
+    restarted, and the first one of each session after that."""
     cold: set[TurnId] = set()
     for restart in restarts:
         later: dict[str, Exchange] = {}

@@ -108,7 +108,7 @@ class RunFacts:
 
     @property
     def restarts(self) -> list[Restart]:
-        """Where a server began anew while an arm ran."""
+        """Where a server restarted while an arm ran."""
         launched = {
             path
             for path, servers in self.servers.items()

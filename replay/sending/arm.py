@@ -32,7 +32,7 @@ GIVE_UP_AFTER = 3
 class ArmPlan:
     """How to run it. `retries` counts further attempts at a turn of which nothing was received;
     `patience_s` is how long a turn waits in all for a busy server that says when to come back, and
-    for one that takes no connection: it may be starting anew.
+    for one that takes no connection: it may be restarting.
     With `abort` another turn's request goes before each, and its stream is closed early.
     """
 

@@ -41,7 +41,7 @@ def lost(
     [
         ([(1000, 10, 5), (1001, 10, 9)], 0),
         ([(1000, 10, 5), (1090, 1050, 0)], 1),
-        # The server's clock is behind, but its counters begin anew.
+        # The server's clock is behind, but its counters start from zero.
         ([(1000, 10, 5), (1090, 500, 0)], 1),
         # Another server behind the same URL, which began before the first reading.
         ([(1000, 10, 5), (1001, 500, 7)], 0),
@@ -72,16 +72,16 @@ RESTART = readings((1000, 10, 5), (1090, 1050, 0))
 @pytest.mark.parametrize(
     ("losses", "words"),
     [
-        ([lost("t1", 1040)], ["was started anew in arm main while it was answering: session s"]),
+        ([lost("t1", 1040)], ["restarted in arm main while it was answering: session s"]),
         # Lost long before it: a finding of its own.
         ([lost("t1", 500)], ["lost the connection in arm main"]),
         ([lost("t1", 500), lost("t1", 502, "refused", 1)], ["lost the connection"]),
         ([lost("t1", 1040, "refused")], []),
         # A stream that broke off in its middle has codes of its own, and is named beside others.
         ([lost("t1", 500, received=True)], []),
-        ([lost("t1", 1040, received=True)], ["was started anew"]),
+        ([lost("t1", 1040, received=True)], ["restarted"]),
         # Each turn is named once.
-        ([lost("t1", 1040), lost("t1", 1200, attempt=1)], ["was started anew"]),
+        ([lost("t1", 1040), lost("t1", 1200, attempt=1)], ["restarted"]),
     ],
 )
 def test_which_losses_count(losses: list[Loss], words: list[str]) -> None:
@@ -89,7 +89,7 @@ def test_which_losses_count(losses: list[Loss], words: list[str]) -> None:
     assert [finding.severity for finding in found] == ["error"] * len(words)
     assert all(word in finding.message for word, finding in zip(words, found, strict=True))
     idle = [note for note in notes if "no turn in flight" in note]
-    assert len(idle) == (0 if words and "anew" in words[0] else 1)
+    assert len(idle) == (0 if words and "restarted" in words[0] else 1)
 
 
 def test_the_baseline_excuses_the_same_kind_of_loss_alone() -> None:

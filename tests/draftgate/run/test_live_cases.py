@@ -73,7 +73,7 @@ def test_each_fault_of_the_candidate_is_found_and_each_sound_twin_passes(tmp_pat
     assert wrong == {}
     assert found == {}, "a session without a fault is blamed"
     expected = {code for case in CASES for code in case.codes}
-    assert len(expected) >= 29, "kinds of faults are missing"
+    assert len(expected) >= 30, "kinds of faults are missing"
 
 
 def whole(case: LiveCase, edit: Callable[[list[Any]], list[Any]], *, done: bool = True) -> Raw:

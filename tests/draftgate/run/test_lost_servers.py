@@ -67,7 +67,7 @@ def test_a_candidate_that_restarts_with_turns_in_flight_fails(tmp_path: Path) ->
     outcome = gate(tmp_path, Crash("3.1", "5.0", restart=True))
     assert (outcome.verdict.verdict, outcome.codes) == ("fail", {"SERVER_RESTARTED": 1})
     (row,) = found(outcome)
-    assert "the candidate's server was started anew in arm main" in row["message"]
+    assert "the candidate's server restarted in arm main" in row["message"]
     assert json.loads(row["detail"])["turns"] == ["s3/t0001", "s5/t0000"]
     assert outcome.counts["turns_judged"] == 24
     started = rows(outcome, "select count(distinct started) n from server_samples group by path")
@@ -77,7 +77,7 @@ def test_a_candidate_that_restarts_with_turns_in_flight_fails(tmp_path: Path) ->
 def test_a_baseline_that_restarts_is_a_note(tmp_path: Path) -> None:
     outcome = gate(tmp_path, baseline=Crash("3.1", restart=True))
     assert (outcome.codes, found(outcome)) == ({}, [])
-    words = "the baseline's server was started anew in arm main while it was answering: session s3"
+    words = "the baseline's server restarted in arm main while it was answering: session s3"
     assert any(words in note for note in outcome.notes), outcome.notes
 
 
@@ -100,8 +100,8 @@ def test_a_restart_with_no_turn_in_flight_is_a_note(tmp_path: Path) -> None:
     outcome = gate(tmp_path, Between("3.1", restart=True))
     assert outcome.codes == {}
     assert found(outcome) == []
-    (note,) = [note for note in outcome.notes if "started anew" in note]
-    assert note.startswith("the candidate's server was started anew in arm main, with no turn in")
+    (note,) = [note for note in outcome.notes if "server restarted" in note]
+    assert note.startswith("the candidate's server restarted in arm main, with no turn in")
 
 
 def test_a_turn_that_is_lost_every_time_is_a_mismatch_and_the_run_goes_on(tmp_path: Path) -> None:

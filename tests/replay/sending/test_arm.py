@@ -252,7 +252,7 @@ def test_a_path_without_url_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_server_that_takes_no_connection_is_waited_for(tmp_path: Path) -> None:
-    """It starts anew: what it has not answered is sent once it listens."""
+    """It restarts: what it has not answered is sent once it listens."""
     file, port, said = tmp_path / "j.jsonl.zst", free_port(), list[str]()
 
     async def run() -> tuple[ArmResult, ScriptedServer]:
