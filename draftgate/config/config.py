@@ -331,8 +331,8 @@ class Config(ConfigTable):
         bare = [name for name, path in paths.items() if not path.urls]
         if bare and not self.server.model:
             raise FixableError(
-                f"{' and '.join(f'[{name}]' for name in bare)} without `urls`, [server] without "
-                "`model`: nothing to replay on",
+                f"no server to send turns to: {' and '.join(f'[{name}]' for name in bare)} without "
+                "`urls`, [server] without `model`",
                 f"name running servers in {' and '.join(f'`{name}.urls`' for name in bare)}, or in "
                 "`server.model` a model to launch vLLM with",
             )
