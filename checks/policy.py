@@ -40,8 +40,8 @@ class Policy(ConfigTable):
         "auto",
         description="`light` for dense targets: one token far beyond the baseline's noise fails a "
         "run; `heavy` for MoE, FP8 and NVFP4 targets, where a flipped expert moves logits by nats: "
-        "rates alone decide; `auto` reads the target's config.json where it is at hand; where it "
-        "is not, such a token leaves the run inconclusive",
+        "rates alone decide; `auto` reads the target's config.json; where that is "
+        "missing, such a token leaves the run inconclusive",
     )
     min_sessions: int = Field(
         20, ge=2, description="fewest sessions for a pass; intervals resample whole sessions"
@@ -61,7 +61,7 @@ class Policy(ConfigTable):
     slice_p: Share = Field(
         share_of("slices"),
         description="level of the tests per slice (template, tag, tool, context band), "
-        "Holm-adjusted over all slices of a run; a slice condemns beyond it alone",
+        "Holm-adjusted over all slices of a run; a slice fails the run only beyond it",
     )
     acceptance_loss_margin: Share = Field(
         0.1,
@@ -72,7 +72,7 @@ class Policy(ConfigTable):
         False, description="true: a run whose loss of acceptance is not decided is inconclusive"
     )
     acceptance_floor: Annotated[float, Field(ge=1)] | None = Field(
-        None, description="least mean acceptance length; absent: none is demanded"
+        None, description="smallest mean acceptance length that passes; absent: any"
     )
     severity: dict[str, Severity] = Field(
         default_factory=dict, description="severity of a finding code in place of its default"

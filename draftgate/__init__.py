@@ -1,4 +1,4 @@
-"""draftgate: may this drafter be switched on for this traffic?
+"""draftgate: may this drafter be enabled for this traffic?
 
 The functions here are the verbs of the command line (`draftgate.api`); `draftgate.testing` holds
 assertions for test suites. What the functions give back is imported when it is first asked for:

@@ -56,8 +56,9 @@ def page(topic: str) -> Page:
     codes = CODE.findall(known[FINDINGS].text) if FINDINGS in known else []
     if name.upper() in codes:
         return _entry(known[FINDINGS], name.upper())
-    near = difflib.get_close_matches(name, [*known, *codes], n=3, cutoff=0.5)
-    fix = f"did you mean {', '.join(near)}?" if near else "`draftgate docs` lists all pages"
+    near = difflib.get_close_matches(name, [*known, *codes], n=3, cutoff=0.6)
+    lists = "`draftgate docs` lists all pages, `draftgate docs findings` all finding codes"
+    fix = f"did you mean {', '.join(near)}? {lists}" if near else lists
     raise InputError(f"there is no page or finding code {topic!r}", fix)
 
 

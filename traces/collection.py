@@ -1,8 +1,8 @@
 """Work that makes millions of objects and no cycles, without the garbage collector's rounds.
 
-Decoding a journal makes lists of numbers and texts by the million, which die with their counts; the
-collector looks at them, and at everything else in the process, over and over, and finds nothing.
-Half of the time goes there.
+Decoding a journal or reading a recording makes lists, dicts and texts by the million, which die
+with their counts; the collector looks at them, and at everything else in the process, over and
+over, and finds nothing. Up to half of the time goes there.
 """
 
 import gc

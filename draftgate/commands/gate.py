@@ -22,8 +22,8 @@ from draftgate.user_path import UserPath
 @click.option(
     "--candidate-url", multiple=True, help="Attach the candidate to this URL (repeatable)."
 )
-@click.option("--concurrency", type=click.IntRange(min=1), help="Sessions replayed side by side.")
-@click.option("--max-sessions", type=click.IntRange(min=1), help="Replay at most so many sessions.")
+@click.option("--concurrency", type=click.IntRange(min=1), help="Sessions replayed in parallel.")
+@click.option("--max-sessions", type=click.IntRange(min=1), help="Most sessions to replay.")
 @click.option(
     "--arms",
     type=click.Choice(["none", "listed", "all"]),

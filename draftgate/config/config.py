@@ -71,7 +71,7 @@ class ArmSection(ConfigTable):
         None,
         ge=1,
         le=10_000,
-        description="sessions replayed side by side; default is `run.concurrency`",
+        description="sessions replayed in parallel; default is `run.concurrency`",
     )
     share: float = Field(
         0.25,
@@ -80,9 +80,9 @@ class ArmSection(ConfigTable):
         description="share of the sessions, drawn by `run.seed`; at least 6 of them, and "
         "`concurrency`",
     )
-    max_sessions: int | None = Field(None, ge=1, description="at most so many sessions")
+    max_sessions: int | None = Field(None, ge=1, description="largest number of sessions")
     max_turns: int | None = Field(
-        None, ge=1, description="at most so many turns, the first ones of every session"
+        None, ge=1, description="largest number of turns; the first ones of every session"
     )
     repeat: bool = Field(
         True,
@@ -145,12 +145,12 @@ class ArmSection(ConfigTable):
 
 
 class RunSection(ConfigTable):
-    """`[run]`: what is replayed, how hard, and where the results go."""
+    """`[run]`: what is replayed, with how much load, and where the results go."""
 
     kind: Literal["gate", "aa"] = Field(
         "gate",
-        description="`gate` holds a candidate against its baseline; `aa` compares equal paths with "
-        "each other (A/A), one server with itself too: its verdict says nothing of a candidate",
+        description="`gate` compares a candidate with its baseline; `aa` compares two equal paths "
+        "(A/A), which may be one server: its verdict says nothing about a candidate",
     )
     sessions: tuple[UserPath, ...] = Field(
         (), description="files, folders or globs of recorded sessions"
@@ -163,22 +163,26 @@ class RunSection(ConfigTable):
         "", description="HTML report; default is report.html in the run's folder"
     )
     concurrency: int = Field(
-        4, ge=1, le=10_000, description="sessions replayed side by side, on each path"
+        4, ge=1, le=10_000, description="sessions replayed in parallel, on each path"
     )
     order: Literal["together", "in-turn"] = Field(
         "in-turn",
         description="`in-turn` starts the candidate, ends it, then the baseline (one model fits); "
         "`together` keeps both servers up",
     )
-    max_tokens: int = Field(1024, ge=1, lt=2**31, description="most output tokens of a turn")
-    max_sessions: int | None = Field(None, ge=1, description="replay at most so many sessions")
-    max_turns: int | None = Field(None, ge=1, description="replay at most so many turns in all")
+    max_tokens: int = Field(
+        1024, ge=1, lt=2**31, description="largest number of output tokens per turn"
+    )
+    max_sessions: int | None = Field(None, ge=1, description="largest number of sessions to replay")
+    max_turns: int | None = Field(
+        None, ge=1, description="largest number of turns to replay, in total"
+    )
     fidelity: tuple[Fidelity, ...] = Field(
         get_args(Fidelity),
         min_length=1,
-        description="which turns are replayed and judged, by how true their recorded prompt is "
-        "(`draftgate docs formats/README`); where some are not `exact` or `rebuilt`, the bounds of "
-        "those that are stand beside those of all",
+        description="which turns are replayed and judged, by how close their recorded prompt is to "
+        "what the model saw (`draftgate docs formats/README`); where some are not `exact` or "
+        "`rebuilt`, reports also show the bounds of those that are",
     )
     plain_share: float = Field(
         0.1, ge=0, le=1, description="share of sessions also replayed without ids and logprobs"
@@ -204,7 +208,7 @@ class RunSection(ConfigTable):
         ge=0,
         le=1,
         description="share of the turns recorded without a temperature that are sampled besides "
-        "their greedy replay, at `temperature`; 0: the verdict says nothing of sampling for them",
+        "their greedy replay, at `temperature`; 0: the verdict says nothing about sampling them",
     )
     temperature: Temperature | Literal["model"] = Field(
         "model",
@@ -243,8 +247,8 @@ class RunSection(ConfigTable):
     )
     allow_missing: bool = Field(
         False,
-        description="begin although a server does not show all that is judged, as one started "
-        "without a flag does; what is not judged for it is listed",
+        description="run although a server does not report everything that is judged, for "
+        "example because a flag is missing; the report lists what is not judged",
     )
     redact: bool = Field(True, description="replace secrets in case files and reports")
 
@@ -269,7 +273,9 @@ class ServerSection(ConfigTable):
 class PathSection(ConfigTable):
     """`[baseline]`: attached by `urls`, or launched from `[server]`."""
 
-    urls: tuple[str, ...] = Field((), description="base URLs of running servers; a session sticks")
+    urls: tuple[str, ...] = Field(
+        (), description="base URLs of running servers; a session stays on one"
+    )
     api_key_env: str = Field("", description="environment variable that holds the API key")
     flags: tuple[str, ...] = Field((), description="further vLLM flags of this path alone")
 
@@ -331,8 +337,8 @@ class Config(ConfigTable):
         bare = [name for name, path in paths.items() if not path.urls]
         if bare and not self.server.model:
             raise FixableError(
-                f"{' and '.join(f'[{name}]' for name in bare)} without `urls`, [server] without "
-                "`model`: nothing to replay on",
+                f"no server to send turns to: {' and '.join(f'[{name}]' for name in bare)} without "
+                "`urls`, [server] without `model`",
                 f"name running servers in {' and '.join(f'`{name}.urls`' for name in bare)}, or in "
                 "`server.model` a model to launch vLLM with",
             )

@@ -64,13 +64,14 @@ def parse_config(data: dict[str, Any], origin: str) -> Config:
 def _problem(error: dict[str, Any]) -> tuple[str, str]:
     """(what is wrong, how to fix it) of one pydantic error."""
     location = [str(part) for part in error["loc"]]
-    where = ".".join(location) or "file"
+    where = ".".join(location)
     if error["type"] == "model_type":
         return f"{where}: is no table", f"write it as `[{where}]`, with its keys below"
     if error["type"] != "extra_forbidden":
         cause = error.get("ctx", {}).get("error")
         fix = cause.fix if isinstance(cause, FixableError) else ""
-        return f"{where}: {str(error['msg']).removeprefix('Value error, ')}", fix
+        said = str(error["msg"]).removeprefix("Value error, ")
+        return f"{where}: {said}" if where else said, fix
     known = list(_names_at(location[:-1]))
     near = difflib.get_close_matches(location[-1], known, n=1, cutoff=0.5)
     fix = f"did you mean `{near[0]}`?" if near else f"known here: {', '.join(sorted(known))}"

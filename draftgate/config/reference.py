@@ -15,8 +15,8 @@ from draftgate.config.config import Config
 HEAD = """# Configuration: `draftgate.toml`
 
 Made by `python -m draftgate.config.reference`. An unknown key is an error that names the nearest
-valid one. A dash is the default of a key that may be absent. A path is launched from `[server]`
-unless it names `urls`.
+valid one. A dash means that a key has no default and may be absent. A path is launched from
+`[server]` unless it names `urls`.
 """
 
 KINDS = {
@@ -65,7 +65,7 @@ def _kind(annotation: Any) -> str:
         return _kind(inner[0])
     if origin is Literal:
         names = [f"`{name}`" for name in inner]
-        return f"{', '.join(names[:-1])} or {names[-1]}"
+        return " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
     if origin in (Union, UnionType):
         return " or ".join(_kind(kind) for kind in inner if kind is not NoneType)
     if origin is tuple:

@@ -98,7 +98,8 @@ def _server_python(server: ServerSection) -> Iterator[Check]:
             yield Check("server.python", "missing", found, fix)
     elif importlib.util.find_spec("vllm") is None:
         fix = "install it here as said above, or name in `server.python` a Python that has it"
-        yield Check("server.python", "missing", "vLLM is to be launched, and not here", fix)
+        found = "vLLM has to be launched, and is not installed here"
+        yield Check("server.python", "missing", found, fix)
 
 
 def _flags(config: Config, name: str) -> str:

@@ -55,7 +55,7 @@ OPTIONS = (
     Option("candidate_url", "a server of the path with the drafter", True, metavar="URL"),
     Option("sessions", "recorded sessions: a file, folder or glob", True, True, metavar="PATH"),
     Option("cases", "a case file, or a folder of them", True, True, metavar="PATH"),
-    Option("turns", "at most so many turns, drawn from all kinds of them", metavar="N"),
+    Option("turns", "largest number of turns, drawn from all kinds of them", metavar="N"),
     Option("inconclusive", "how an inconclusive test ends", choices=get_args(Inconclusives)),
 )
 

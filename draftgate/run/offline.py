@@ -40,6 +40,11 @@ NO_POLICY = (
     "default policy judges; name a configuration with -c, or put run.json back"
 )
 
+NO_FACTS = (
+    "the run.json beside the journals does not say how faithful each prompt is: no bounds of exact "
+    "and rebuilt turns alone, and no slices by tag; a gate of this version writes it"
+)
+
 
 def judge_journals(files: Sequence[Path], config_file: Path | None) -> GateOutcome:
     """Judge the captures in `files`, and the other journals and scores that lie beside them; of a
@@ -67,8 +72,10 @@ def judge_journals(files: Sequence[Path], config_file: Path | None) -> GateOutco
         store=None,
         report=None,
         folder=folder.root,
+        faithful=judged.faithful,
         notes=(
             *([] if config_file or begun else [NO_POLICY]),
+            *([NO_FACTS] if begun and not begun.facts else []),
             *judged.notes,
             *lone_arm_notes(index.arms, {arm.name for arm in facts.arms}),
         ),
@@ -99,6 +106,7 @@ def _facts(
     settled = settle_noise_tails(config, servers)
     return replace(
         run_facts(settled.config, folder.run, servers, _further(config, index)),
+        sessions=tuple(begun.facts) if begun else (),
         limits=fitting.limits,
         too_long=fitting.too_long,
         notes=settled.notes,

@@ -2,7 +2,8 @@
 
     run.json    {"run": "20261129-150300-7f3a", "version": "0.1.0", "started_at": "2026-…",
                  "config": {…}, "sessions": 24, "turns": 96,
-                 "limits": [["s1", "t1", 1024], …], "too_long": [["s2", "t9", "the prompt has …"]]}
+                 "limits": [["s1", "t1", 1024], …], "too_long": [["s2", "t9", "the prompt has …"]],
+                 "facts": [{"session": "s1", "turns": [{"turn": "t1", "fidelity": "exact", …}], …}]}
     paths.json  {"baseline": [{"path": "baseline", "url": "http://…", "version": "0.32.0", …}], …}
 
 So that a later judgement knows which turns nobody answered, and a resumed run that it is the same
@@ -12,7 +13,7 @@ are left out, and what looks like a secret is replaced.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -31,6 +32,7 @@ from traces.journal.vllm_flags import without_secrets
 from traces.json_bytes import decode_json
 from traces.output import write_whole
 from traces.redaction.redaction import Redactor
+from traces.session.facts import SessionFacts
 
 T = TypeVar("T")
 
@@ -68,7 +70,7 @@ FREE = ("run.output", "run.db", "run.report", "run.timeout_s", "server.start_tim
 class RunFile(Struct, frozen=True):
     """`run.json`. `options` are what was given beside the configuration (section -> key -> value),
     `noise_tails` what ``auto`` came to; `limits` holds the `max_tokens` of every turn that fits the
-    servers."""
+    servers, `facts` what the recording says of every session; an older version wrote none."""
 
     run: str
     version: str
@@ -80,6 +82,7 @@ class RunFile(Struct, frozen=True):
     noise_tails: str = ""
     limits: list[tuple[str, str, int]] = []
     too_long: list[tuple[str, str, str]] = []
+    facts: list[SessionFacts] = []
 
 
 def write_run(
@@ -104,6 +107,7 @@ def write_run(
         noise_tails=noise_tails,
         limits=[(*turn, limit) for turn, limit in fitting.limits.items()],
         too_long=[(*turn, reason) for turn, reason in fitting.too_long.items()],
+        facts=[_without_secrets(session) for session in plan.facts],
     )
     _write(folder.plan, to_builtins(file))
 
@@ -172,6 +176,14 @@ def changes_since(folder: RunFolder, config: Config) -> list[str]:
             "resume it with the configuration it was begun with, or begin a new run",
         )
     return [f"resumed: {words[key]}" for key in changed if not _within(key, FREE)]
+
+
+def _without_secrets(facts: SessionFacts) -> SessionFacts:
+    """What the judgement needs of a session; its name is that in the journals."""
+    redactor = Redactor()
+    return replace(
+        facts, source=redactor.value(facts.source), tags=redactor.value(dict(facts.tags))
+    )
 
 
 def _shown(config: Config) -> dict[str, Any]:

@@ -16,41 +16,42 @@ MOST_ROWS = 6
 
 HEAD = """# The store, in SQL
 
-A DuckDB file (default `draftgate.duckdb`) keeps every run. Ask it in three ways:
+A DuckDB file (default `draftgate.duckdb`) keeps every run. There are three ways to query it:
 
     draftgate query --list                     # questions that have a name
     draftgate query worst_boundaries           # one of them, about the last run
-    draftgate query diverged --run 20260526    # about another run; a beginning of its id is enough
+    draftgate query diverged --run 20260526    # about another run; the start of its id is enough
     draftgate sql "from v_verdict"             # any SELECT
     draftgate sql - < question.sql             # from a file
 
 Both take `--db FILE`, `--limit N` (0: all rows), `--format table|csv|json|parquet`, `-o FILE` and
-`--json`. The connection is read-only and sealed: no files, no extensions, no settings, and one
-statement at a time. Any DuckDB program opens the file too (`duckdb -readonly draftgate.duckdb`),
-and finds the words of this page in the database itself: every table, view and column has a comment
+`--json`. The connection is read-only and restricted: no files, no extensions, no settings, and one
+statement at a time. Any DuckDB program can open the file too (`duckdb -readonly draftgate.duckdb`).
+The descriptions on this page are also in the database: every table, view and column has a comment
 (`select table_name, comment from duckdb_tables()`, `select view_name, comment from duckdb_views()`,
 `select column_name, comment from duckdb_columns() where table_name = 'tokens'`).
 
-A run is in the file whole or not at all. Times are UTC. NULL means not measured, never zero.
-Intervals are 95% and clustered by session, for tokens of one session are not independent; of one
-session there is none. Intervals, p-values and quantiles are those of the judgement, computed once
-and stored: SQL selects them. An acceptance length or rate of fewer than 30 observations is NULL.
-`draftgate report RUN --parquet DIR` exports a run; a folder of exported runs answers the same
-questions (`--db DIR`), so runs of many machines meet in one query.
+A run is stored completely or not at all. Times are UTC. NULL means not measured, never zero.
+Intervals are 95% intervals clustered by session, because the tokens of one session are not
+independent; a single session gives no interval. Intervals, p-values and quantiles are computed
+once, by the judgement, and stored. An acceptance length or rate of fewer than 30 observations is
+NULL. `draftgate report RUN --parquet DIR` exports a run; a folder of exported runs answers the
+same questions (`--db DIR`), so one query can cover the runs of many machines.
 
 Size: 16 bytes per draft position, with its share of steps and tokens (6 of them are its own row);
-100 runs of 501,000 positions are 0.8 GB. Every question below is answered from ten of them in 0.4 s
-at most, on two cores shared with other work, and loading the last run and asking all of them takes
-0.4 GB of memory. Ready rows go in at 1.7 million per CPU second, at 1.3 million with all that a
-load checks. `python tools/benchmark_store.py --positions 5010000 --db FILE` measures it, and
-`python benchmarks/load.py` the way from the journal (docs/guides/scale.md). Questions that read raw
-rows (`tokens`, `steps`, `draft_positions`) are quick when they name one run. These three are views:
-their rows are kept with one number for the six columns that name a capture (`capture_keys`).
+100 runs of 501,000 positions are 0.8 GB. With ten such runs, every question below takes at
+most 0.4 s on two cores shared with other work; loading the last run and asking all questions takes
+0.4 GB of memory. Prepared rows are inserted at 1.7 million per CPU second, at 1.3 million with all
+checks of a load. `python tools/benchmark_store.py --positions 5010000 --db FILE` measures this;
+`python benchmarks/load.py` measures loading from a journal (docs/guides/scale.md). Questions that
+read raw rows (`tokens`, `steps`, `draft_positions`) are fast when they name one run. These three
+are views: their rows are stored with one number instead of the six columns that name a capture
+(`capture_keys`).
 
 **By position** there are two rates. `per_position_acceptance_rates` and `acceptance_rate` are
 vLLM's (`spec_decode_per_position_acceptance_rates`): of all drafts, the share that accepted the
-position; they sum to the acceptance length - 1. `conditional_acceptance` is the share of the drafts
-that reached a position, and proposed a token there, which accepted it.
+position; they sum to the acceptance length - 1. `conditional_acceptance` takes only the drafts that
+reached the position and proposed a token there, and is the share of them that accepted it.
 """
 
 

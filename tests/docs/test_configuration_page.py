@@ -53,3 +53,8 @@ def sections() -> Iterator[type[BaseModel]]:
 @pytest.mark.parametrize("section", dict.fromkeys(sections()), ids=lambda section: section.__name__)
 def test_no_key_is_dead(root: Path, section: type[BaseModel]) -> None:
     assert set(section.model_fields) - read_attributes(root) == set()
+
+
+def test_no_type_has_an_empty_alternative() -> None:
+    assert "or  or" not in reference()
+    assert "| number or `model` |" in reference()

@@ -14,6 +14,8 @@ from pydantic import BaseModel, ValidationError
 
 Place = tuple[int | str, ...]
 
+NO_CASE = "a case file is one JSON object; `draftgate inspect` shows recordings"
+
 
 def problem_of(
     model: type[BaseModel], data: str | bytes, error: ValidationError
@@ -29,7 +31,7 @@ def problem_of(
         fix = f"rename it to `{near[0]}` ({names})" if near else f"remove it ({names})"
         return f"{where} is not a known field", fix
     if first["type"] == "json_invalid":
-        return f"not JSON: {first['msg']}", "a case file is one JSON object"
+        return f"not JSON: {first['msg']}", NO_CASE
     if first["type"] == "missing":
         return f"{where} is missing", f"add `{place[-1]}`"
     return f"{where or 'the file'}: {first['msg']}", "`draftgate docs cases` has the case format"

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from traces.collection import collector_paused
 from traces.errors import DraftgateError, InputError
 from traces.importing.inputs import InputFile, expand
 from traces.importing.prompt_size import checked_sizes
@@ -128,6 +129,7 @@ def import_files(
         yield _imported(file, reader, blobs or BlobStore(), tags or {}, ids)
 
 
+@collector_paused()
 def _imported(
     file: InputFile,
     reader: Reader | None,
@@ -173,7 +175,7 @@ def _counted(
 ) -> Iterator[Session]:
     unusable: Counter[str] = Counter()
     try:
-        for session in reader.read(intake):
+        for session in _read(reader, intake):
             name = _unused(session.session_id, ids)
             if name != session.session_id:
                 imported.ledger.warn("session_id_again", None, "a suffix was added")
@@ -191,6 +193,17 @@ def _counted(
         imported.ledger.warn(READER_FAILED, None, type(error).__name__)
     if not imported.counts.replayable and imported.reason is None:
         imported.reason = _why_nothing(unusable, imported.skipped)
+
+
+def _read(reader: Reader, intake: Intake) -> Iterator[Session]:
+    """The sessions, each made without the garbage collector's rounds: readers make no cycles."""
+    sessions = iter(reader.read(intake))
+    while True:
+        with collector_paused():
+            session = next(sessions, None)
+        if session is None:
+            return
+        yield session
 
 
 def _sized(session: Session, ledger: Ledger) -> Session:

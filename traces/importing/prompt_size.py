@@ -7,8 +7,8 @@ something. The system prompt and the tools of an agent are often not recorded; t
 as long throughout a thread as most of its turns allow for.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Sequence
 
 import msgspec
 
@@ -41,48 +41,56 @@ LONGEST_SYSTEM = 60_000
 Size = tuple[float, float]
 """Tokens, at least and at most."""
 
-
-@dataclass(slots=True)
-class _Sizer:
-    """Estimates each message once."""
-
-    session: Session
-    _sizes: dict[str, Size] = field(default_factory=dict)
-
-    def turns(self) -> Iterator[tuple[Turn, Size]]:
-        """Every turn with the size of its prompt, without tools."""
-        sizes = self._sizes
-        whole: dict[str, tuple[int, float, float]] = {}
-        for turn in self.session.turns:
-            count, least, most = whole.get(turn.base or "", (0, 0.0, 0.0))
-            added: Sequence[str] = turn.added
-            if turn.keep != count:
-                added, count, least, most = self.session.prefix_ids(turn), 0, 0.0, 0.0
-            for mid in added:
-                low, high = sizes.get(mid) or self._of(mid)
-                least, most = least + low, most + high
-            yield turn, (least, most)
-            count += len(added)
-            if turn.output is not None:
-                low, high = sizes.get(turn.output) or self._of(turn.output)
-                count, least, most = count + 1, least + low, most + high
-            whole[turn.turn_id] = count, least, most + _hidden(turn)
-
-    def _of(self, mid: str) -> Size:
-        size = self._sizes[mid] = _message_size(self.session.messages[mid])
-        return size
+NOTHING = 0, 0.0, 0.0
+"""Messages, and their tokens, at least and at most, before the first one."""
 
 
-def _hidden(turn: Turn) -> int:
-    """Tokens of a response that may be sent back and are not in the log: reasoning."""
-    return 0 if turn.usage is None or turn.usage.completion is None else turn.usage.completion
+Measured = list[tuple[Turn, float, float, int]]
+"""Turns whose prompt was counted: what is rebuilt of it, at least and at most, and that count."""
+
+
+def _measured(session: Session) -> Measured:
+    """Every turn with a recorded count; tools are not part of its size. Each message is estimated
+    once."""
+    messages = session.messages
+    sizes: dict[str, Size] = {}
+    whole: dict[str, tuple[int, float, float]] = {}
+    measured: Measured = []
+    for turn in session.turns:
+        count, least, most = whole.get(turn.base or "", NOTHING)
+        added: Sequence[str] = turn.added
+        if turn.keep != count:
+            added = session.prefix_ids(turn)
+            count, least, most = NOTHING
+        for mid in added:
+            size = sizes.get(mid)
+            if size is None:
+                size = sizes[mid] = _message_size(messages[mid])
+            least += size[0]
+            most += size[1]
+        usage, output = turn.usage, turn.output
+        if usage is not None and usage.prompt:
+            measured.append((turn, least, most, usage.prompt))
+        count += len(added)
+        if output is not None:
+            size = sizes.get(output)
+            if size is None:
+                size = sizes[output] = _message_size(messages[output])
+            count += 1
+            least += size[0]
+            most += size[1]
+        # A response may be sent back with what is not in the log: reasoning.
+        hidden = 0 if usage is None else usage.completion or 0
+        whole[turn.turn_id] = count, least, most + hidden
+    return measured
 
 
 def _message_size(message: Message) -> Size:
     seen = attached = 0.0
     for part in message.content:
         if isinstance(part, Text):
-            seen += _tokens(part.text)
+            text = part.text
+            seen += len(text) / ASCII_PER_TOKEN if text.isascii() else _tokens(text)
         else:
             attached += PER_ATTACHMENT + (part.size or 0 if part.type == "blob" else 0)
     for call in message.tool_calls:
@@ -103,14 +111,10 @@ def checked_sizes(session: Session) -> Session:
     a warning for each."""
     if not any(turn.usage and turn.usage.prompt for turn in session.turns):
         return session
-    measured = [
-        (turn, size, turn.usage.prompt)
-        for turn, size in _Sizer(session).turns()
-        if turn.usage is not None and turn.usage.prompt
-    ]
+    measured = _measured(session)
     unseen = _unseen(session, measured)
     warnings: dict[str, SourceWarning] = {}
-    for turn, (least, most), sent in measured:
+    for turn, least, most, sent in measured:
         hidden = unseen[turn.thread]
         low, high = least + hidden[0], most + hidden[1]
         if not low - SLACK <= sent <= high + SLACK and turn.fidelity != "lossy":
@@ -126,23 +130,34 @@ def checked_sizes(session: Session) -> Session:
     return session.replaced(turns=tuple(turns), warnings=(*session.warnings, *warnings.values()))
 
 
-def _unseen(session: Session, measured: list[tuple[Turn, Size, int]]) -> dict[str, Size]:
+def _unseen(session: Session, measured: Measured) -> dict[str, Size]:
     """What of the prompts of each thread is not among their messages: tools, the system prompt."""
-    tools = {name: _toolset_size(session, name) for name in session.toolsets}
-    left: dict[str, list[Size]] = {}
+    tools: dict[str, Size | None] = {}
+    if session.system.provenance == "recorded":
+        tools = {name: _toolset_size(session, name) for name in session.toolsets}
+    left: dict[str, list[Size]] = defaultdict(list)
     found: dict[str, Size] = {}
-    for turn, size, sent in measured:
-        known = tools.get(turn.toolset or "")
-        if session.system.provenance == "recorded" and known is not None:
+    for turn, least, most, sent in measured:
+        known = tools.get(turn.toolset or "") if tools else None
+        if known is not None:
             found[turn.thread] = known
-        else:
-            rest = max(0.0, sent - size[1]), min(LONGEST_SYSTEM, sent - size[0])
-            left.setdefault(turn.thread, []).append(rest)
+            continue
+        fewest, greatest = sent - most, sent - least
+        if fewest < 0:
+            fewest = 0.0
+        if greatest > LONGEST_SYSTEM:
+            greatest = LONGEST_SYSTEM
+        left[turn.thread].append((fewest, greatest))
     return {thread: _agreed(sizes) for thread, sizes in left.items()} | found
 
 
 def _agreed(sizes: list[Size]) -> Size:
     """The stretch in which most of the sizes lie; of several, that of the earlier ones."""
+    fitting = [size for size in sizes if size[0] <= size[1]]
+    least = max((size[0] for size in fitting), default=0.0)
+    most = min((size[1] for size in fitting), default=LONGEST_SYSTEM)
+    if least <= most:
+        return least, most
     ends: list[tuple[float, float, int]] = []
     for number, (least, most) in enumerate(sizes):
         if least <= most:

@@ -93,11 +93,8 @@ class Message(Record, frozen=True, kw_only=True, tag_field="record", tag="messag
     @property
     def left_out(self) -> int:
         """How many parts are known by their kind alone."""
-        found = 0
-        for part in self.content:
-            if part.type == "note" and not part.text.startswith(TOOL_REFERENCE):
-                found += 1
-        return found
+        notes = [part for part in self.content if isinstance(part, Note)]
+        return sum(not note.text.startswith(TOOL_REFERENCE) for note in notes) if notes else 0
 
 
 def make_message(
@@ -115,7 +112,10 @@ def make_message(
     if isinstance(content, str):
         content = (Text(text=content),) if content else ()
     parts, calls, reasoning = tuple(content), tuple(tool_calls), reasoning or None
-    said = [(part.type, _content_of(part)) for part in parts]
+    said = [
+        ("text", part.text) if isinstance(part, Text) else (part.type, _content_of(part))
+        for part in parts
+    ]
     asked = [(call.id, call.name, call.arguments_json, call.arg_kind) for call in calls]
     name = orjson.dumps((role, origin, reasoning, tool_call_id, is_error, said, asked))
     return Message(
@@ -131,5 +131,5 @@ def make_message(
     )
 
 
-def _content_of(part: Text | Blob | Note) -> str:
+def _content_of(part: Blob | Note) -> str:
     return f"{part.mime} {part.blob} {part.head}" if part.type == "blob" else part.text

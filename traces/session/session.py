@@ -8,7 +8,7 @@ messages, then its turns, in order of appearance.
     {"record":"turn","turn_id":"t0000","index":0,"added":["9d3c…"],…}
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Literal
 
@@ -133,20 +133,18 @@ class Session(Header, frozen=True, kw_only=True, dict=True, gc=True):
 
     def prefix_ids(self, turn: Turn) -> list[str]:
         """The exact ordered prompt of `turn`, as message ids."""
-        links = []
-        link: Turn | None = turn
-        while link is not None:
-            links.append(link)
-            link = self._turn_by_id[link.base] if link.base is not None else None
-        mids: list[str] = []
-        before: Turn | None = None
-        for link in reversed(links):
-            if before is not None and before.output is not None:
-                mids.append(before.output)
-            del mids[link.keep :]
-            mids.extend(link.added)
-            before = link
-        return mids
+        pieces: list[Sequence[str]] = [turn.added]
+        size, base = turn.keep, turn.base
+        while size and base is not None:
+            link = self._turn_by_id[base]
+            own = size - link.keep
+            if own > 0:
+                if own > len(link.added) and link.output is not None:
+                    pieces.append((link.output,))
+                pieces.append(link.added[:own])
+                size = link.keep
+            base = link.base
+        return [mid for piece in reversed(pieces) for mid in piece]
 
     def prefix(self, turn: Turn) -> list[Message]:
         """The exact ordered prompt of `turn`."""

@@ -1,4 +1,4 @@
--- How long does the drafter need to find its feet after a boundary?
+-- How long after a boundary does acceptance recover?
 -- distance: tokens since the last change of label
 -- steps: steps that drafted
 -- acceptance_length: 1 + sum(accepted) / sum(steps)

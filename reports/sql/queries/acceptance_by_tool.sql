@@ -1,4 +1,4 @@
--- Inside which tools' calls does the drafter earn its keep?
+-- In the calls of which tools are drafts accepted?
 -- tool: tool whose call is being written
 -- steps: steps that drafted
 -- acceptance_length: 1 + sum(accepted) / sum(steps)

@@ -1,4 +1,4 @@
--- Which turns parted from the baseline, where, and why?
+-- Which turns diverged from the baseline, where, and why?
 -- session: session id
 -- turn: turn id
 -- fork_index: token of the first divergence
@@ -9,7 +9,7 @@
 -- regret: regret of the candidate's token, in nat
 -- recurs: deterministic or intermittent, by re-runs
 -- codes: codes of the findings about this turn
--- none: no turn parted from the baseline
+-- none: no turn diverged from the baseline
 select session, turn, fork_index, fork_kind, label, baseline_text, candidate_text, regret, recurs,
   codes
 from v_divergences where run = $run and comparison = 'candidate'

@@ -4,7 +4,7 @@
 -- forks: turns that fork there
 -- hard: of them, with a regret far beyond the baseline's noise
 -- max_regret: largest regret there, in nat
--- none: no turn parted from the baseline
+-- none: no turn diverged from the baseline
 select label as boundary, crossing, count(*) as forks,
   count(*) filter (fork_kind = 'hard') as hard, max(regret) as max_regret
 from v_divergences where run = $run and comparison = 'candidate'

@@ -1,4 +1,4 @@
--- Acceptance by what the token is part of: where a drafter earns its keep, and where it dies.
+-- Acceptance by what the token is part of: where drafts are accepted, and where they are not.
 -- run ... arm: as in v_acceptance_by_slice
 -- boundary: label of the token
 -- steps ... enough: as in v_acceptance_by_slice

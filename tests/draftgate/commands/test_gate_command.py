@@ -203,7 +203,7 @@ def test_an_error_is_an_object_with_json(tmp_path: Path, capsys: Capture) -> Non
     ("arguments", "words"),
     [
         (["gate", "--concurency", "3"], "No such option"),
-        (["gat"], "No such command"),
+        (["gat"], "No such command 'gat'. Did you mean gate?"),
         (["gate", "--concurrency", "0"], "--concurrency"),
     ],
 )

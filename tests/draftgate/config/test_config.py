@@ -62,7 +62,7 @@ def test_overrides_win(tmp_path: Path) -> None:
         (GOOD + "[candidat]\nx = 1\n", "candidat: unknown key", "`candidate`"),
         (GOOD.replace("= 8", "= 0"), "run.concurrency", ""),
         (GOOD.replace("[run]", "[run"), "not valid TOML", ""),
-        (GOOD.replace('model = "m"', ""), "nothing to replay on", "`server.model`"),
+        (GOOD.replace('model = "m"', ""), ".toml: no server to send turns to", "`server.model`"),
         (
             GOOD.replace("speculative_config = {", "flags = [] #"),
             "no `speculative_config`",

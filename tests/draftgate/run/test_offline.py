@@ -13,9 +13,10 @@ from checks.run.answered import lone_arm_notes
 from draftgate.cli import run
 from draftgate.progress import SilentReporter
 from draftgate.run.gate import run_gate
-from draftgate.run.offline import judge_journals
+from draftgate.run.offline import NO_FACTS, judge_journals
 from tests.support.paper.gate import K, paper_config, paper_paths
 from tests.support.paper.server import Faults
+from tests.support.paper.sessions import leave_a_part_out, write_sessions
 from tests.support.paper.stream import Stream
 from traces.errors import InputError
 from traces.journal.exchange import Evidence
@@ -162,3 +163,27 @@ def test_a_folder_is_its_journals(
 def test_a_folder_without_journals_says_so(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no journal there"):
         judge_journals([tmp_path], None)
+
+
+def test_fidelity_is_that_of_the_gate_and_where_it_is_not_on_file_the_report_says_so(
+    tmp_path: Path,
+) -> None:
+    leave_a_part_out(write_sessions(tmp_path / "sessions.jsonl", 6, 4))
+    with paper_paths() as servers:
+        gated = run_gate(paper_config(tmp_path, servers), SilentReporter())
+    assert gated.folder is not None
+    files = named(gated.folder, gated.folder)
+    checked = judge_journals(files, None)
+    shown = [
+        {key: outcome.as_json()[key] for key in ("verdict", "reasons", "bounds", "faithful")}
+        for outcome in (gated, checked)
+    ]
+    assert json.dumps(shown[0]) == json.dumps(shown[1])
+    alone = {bound.name: bound.value for bound in checked.faithful}
+    assert alone["turns"] == 18  # 6 of 24 are lossy
+    plan = gated.folder / "run.json"
+    plan.write_text(json.dumps({**json.loads(plan.read_text()), "facts": []}))
+    without = judge_journals(files, None)
+    assert without.faithful == ()
+    assert NO_FACTS in without.notes
+    assert NO_FACTS not in checked.notes

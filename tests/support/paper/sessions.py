@@ -30,3 +30,13 @@ def write_sessions(file: Path, sessions: int, turns: int) -> Path:
             row = {"id": f"s{number}", "messages": messages, "tools": [TOOL]}
             out.write(json.dumps(row) + "\n")
     return file
+
+
+def leave_a_part_out(file: Path) -> None:
+    """Add a part that nobody knows to the last user message of every session: the prompt of its
+    last turn is lossy then."""
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    for row in rows:
+        text = row["messages"][-2]["content"]
+        row["messages"][-2]["content"] = [{"type": "text", "text": text}, {"type": "hologram"}]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))

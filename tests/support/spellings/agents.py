@@ -8,7 +8,6 @@ import orjson
 from tests.support.spellings.conversation import Conversation, Exchange
 
 AT = "2026-01-05T09:00:00.000Z"
-USAGE = {"input_tokens": 12_000, "cache_read_input_tokens": 11_000, "output_tokens": 250}
 
 
 def lines(rows: Iterable[Any]) -> bytes:
@@ -27,6 +26,12 @@ def anthropic_blocks(exchange: Exchange) -> list[dict[str, Any]]:
         for c in exchange.calls
     ]
     return blocks
+
+
+def anthropic_usage(exchange: Exchange) -> dict[str, int]:
+    """What an answer cost, in Anthropic's form."""
+    new = exchange.prompt - exchange.cached
+    return {"input_tokens": new, "cache_read_input_tokens": exchange.cached, "output_tokens": 250}
 
 
 class _ClaudeRows:
@@ -63,7 +68,7 @@ def _claude_session(talk: Conversation) -> list[dict[str, Any]]:
         for block in anthropic_blocks(exchange):
             message = {"id": f"msg_{talk.id}_{place}", "type": "message", "role": "assistant",
                        "model": "m-1", "content": [block], "stop_reason": None,
-                       "usage": USAGE}  # fmt: skip
+                       "usage": anthropic_usage(exchange)}  # fmt: skip
             log.add("assistant", message, requestId=f"req_{place}")
         for call in exchange.calls:
             block = {"type": "tool_result", "tool_use_id": call.id, "content": call.result}
@@ -98,7 +103,7 @@ def codex(talks: list[Conversation]) -> bytes:
                 call_id=call.id)  # fmt: skip
             row("response_item", type="function_call_output", call_id=call.id,
                 output=f"Exit code: 0\nWall time: 0.1 seconds\nOutput:\n{call.result}")  # fmt: skip
-        last = {"input_tokens": 12_000 + len(rows), "cached_input_tokens": 9, "output_tokens": 250}
+        last = {"input_tokens": exchange.prompt, "cached_input_tokens": 9, "output_tokens": 250}
         row("event_msg", type="token_count",
             info={"total_token_usage": last, "last_token_usage": last})  # fmt: skip
     return lines(rows)
@@ -135,7 +140,8 @@ def pi(talks: list[Conversation]) -> bytes:
             {"type": "toolCall", "id": c.id, "name": c.tool, "arguments": c.arguments}
             for c in exchange.calls
         ]
-        usage = {"input": 12_000, "output": 250, "cacheRead": 11_000, "cacheWrite": 0}
+        usage = {"input": exchange.prompt - exchange.cached, "output": 250,
+                 "cacheRead": exchange.cached, "cacheWrite": 0}  # fmt: skip
         row(role="assistant", content=blocks, model="m-1", stopReason="stop", usage=usage)
         for call in exchange.calls:
             row(role="toolResult", toolCallId=call.id, toolName=call.tool, isError=False,
@@ -161,7 +167,12 @@ def kimi(talks: list[Conversation]) -> bytes:
         event("content.part", place, part={"type": "text", "text": exchange.text})
         for call in exchange.calls:
             event("tool.call", place, toolCallId=call.id, name=call.tool, args=call.arguments)
-        event("step.end", place, finishReason="tool_use", usage={"inputOther": 9, "output": 250})
+        event(
+            "step.end",
+            place,
+            finishReason="tool_use",
+            usage={"inputOther": exchange.prompt, "output": 250},
+        )
         for call in exchange.calls:
             event("tool.result", place, toolCallId=call.id, result={"output": call.result})
     return lines(rows)
@@ -211,7 +222,8 @@ def qwen_code(talks: list[Conversation]) -> bytes:
             {"functionCall": {"id": c.id, "name": c.tool, "args": c.arguments}}
             for c in exchange.calls
         ]
-        row("assistant", "model", parts, model="m-1", usageMetadata={"promptTokenCount": 12_000})
+        counts = {"promptTokenCount": exchange.prompt}
+        row("assistant", "model", parts, model="m-1", usageMetadata=counts)
         for call in exchange.calls:
             given = {"id": call.id, "name": call.tool, "response": {"output": call.result}}
             row("tool_result", "user", [{"functionResponse": given}])

@@ -32,12 +32,17 @@ class Asked:
 
 @dataclass(slots=True)
 class Exchange:
-    """One response of the model; before it, what the user said, if anything."""
+    """One response of the model; before it, what the user said, if anything.
+
+    `prompt` is about how many tokens were sent for it, `cached` of them without what is new.
+    """
 
     user: str | None
     text: str
     thought: str
     calls: list[Asked] = field(default_factory=list)
+    prompt: int = 0
+    cached: int = 0
 
 
 @dataclass(slots=True)
@@ -68,7 +73,20 @@ def _conversation(chance: random.Random, name: str, responses: int, length: int)
                 calls=[] if ends else [_asked(chance, f"call_{name}_{place}", length)],
             )
         )
-    return Conversation(name, _prose(chance, 6_000), exchanges)
+    talk = Conversation(name, _prose(chance, 6_000), exchanges)
+    _count(talk)
+    return talk
+
+
+def _count(talk: Conversation) -> None:
+    """What was sent for every response, at 4 characters per token."""
+    size = cached = len(talk.system)
+    for exchange in talk.exchanges:
+        size += len(exchange.user or "")
+        exchange.prompt, exchange.cached = size // 4, cached // 4
+        cached = size
+        asked = sum(len(str(call.arguments)) + len(call.result) for call in exchange.calls)
+        size += len(exchange.text) + asked
 
 
 def _asked(chance: random.Random, name: str, length: int) -> Asked:

@@ -164,7 +164,7 @@ def gemini(talks: list[Conversation]) -> bytes:
         ]  # fmt: skip
         messages.append({"id": f"m{len(messages)}", "type": "gemini", "content": exchange.text,
                          "thoughts": [], "toolCalls": calls, "model": "m-1", "timestamp": AT,
-                         "tokens": {"input": 9, "output": 250}})  # fmt: skip
+                         "tokens": {"input": exchange.prompt, "output": 250}})  # fmt: skip
     return orjson.dumps({"sessionId": talks[0].id, "projectHash": "h", "messages": messages})
 
 
@@ -188,7 +188,8 @@ def opencode_messages(talk: Conversation) -> list[tuple[dict[str, Any], list[dic
         for call in exchange.calls:
             state = {"status": "completed", "input": call.arguments, "output": call.result}
             parts.append({"type": "tool", "callID": call.id, "tool": call.tool, "state": state})
-        parts.append({"type": "step-finish", "reason": "stop", "tokens": {"input": 9, "output": 9}})
+        tokens = {"input": exchange.prompt, "output": 250}
+        parts.append({"type": "step-finish", "reason": "stop", "tokens": tokens})
         info = {"id": f"msg_{len(made):06}", "role": "assistant", "modelID": "m-1"}
         made.append((info, parts))
     return made

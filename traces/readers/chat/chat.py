@@ -81,9 +81,11 @@ class ChatReader:
             return [self._share_gpt_call(content, rows)]
         if role == "assistant":
             answer = self.answer(message, content, rows)
-            self.left_out += not (answer.parts or answer.calls or "content" in message)
+            if not (answer.parts or answer.calls or "content" in message):
+                self.left_out += 1
             return [answer]
-        self.left_out += content is None and "content" not in message
+        if content is None and "content" not in message:
+            self.left_out += 1
         if role == "tool":
             return self._tool_message(message, content, rows)
         return self.said(role, content, rows)
@@ -114,9 +116,12 @@ class ChatReader:
 
     def _add_calls(self, answer: Answer, entries: Any) -> None:
         """The calls beside the content; one that stands in it too is the same call."""
+        calls = [self._call(entry) for entry in self.objects(entries)]
+        if not answer.calls:
+            answer.calls = calls
+            return
         in_parts = list(answer.calls)
-        for entry in self.objects(entries):
-            call = self._call(entry)
+        for call in calls:
             known = next((part for part in in_parts if same_call(part, call)), None)
             if known is None:
                 answer.calls.append(call)
@@ -159,10 +164,14 @@ class ChatReader:
                 break
         named = text(block.get("call_id")) or text(block.get("id"))
         named = named or text(block.get("tool_call_id"))
-        name = function.get("name", function.get("tool_name", block.get("tool")))
-        self.left_out += not text(name)
+        name = function.get("name")
+        if name is None and "name" not in function:
+            name = function.get("tool_name", block.get("tool"))
+        if not text(name):
+            self.left_out += 1
         call = tool_call(named or self._new_id(), name, arguments)
-        call.made = not named
+        if not named:
+            call.made = True
         return call
 
     def _new_id(self) -> str:
@@ -172,9 +181,12 @@ class ChatReader:
 
     def _tool_message(self, message: dict[str, Any], content: Any, rows: Rows) -> list[Item]:
         """The result of a tool message; several, where its blocks are those of several calls."""
-        ids = {text(_id_of(b)) for b in mappings(content) if text(b.get("type")) in RESULT_BLOCKS}
-        if len(ids - {""}) > 1:
-            return self.said("tool", content, rows)
+        if isinstance(content, list) and len(content) > 1:
+            blocks = (
+                block for block in mappings(content) if text(block.get("type")) in RESULT_BLOCKS
+            )
+            if len({text(_id_of(block)) for block in blocks} - {""}) > 1:
+                return self.said("tool", content, rows)
         return [self._result(message, content, rows)]
 
     def _result(self, message: dict[str, Any], content: Any, rows: Rows) -> Result:

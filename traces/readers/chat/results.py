@@ -22,24 +22,27 @@ class Results:
 
     Rows of a log need not be in causal order: a result can precede its own call, and ids can come
     again later in a session. A result goes to the latest call of its id so far that has none, else
-    to the first one that follows.
+    to the first one that follows. `late`: another answer stands between a result and its call.
     """
 
     slots: dict[str, list[_Slot]] = field(default_factory=dict)
     early: dict[str, list[Result]] = field(default_factory=lambda: defaultdict(list))
     extra: list[Result] = field(default_factory=list)
+    late: bool = False
     _taken: dict[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, transcript: Iterable[Item]) -> "Results":
         """Pair everything in `transcript`."""
         results = cls()
+        answer = -1
         for number, item in enumerate(transcript):
             if isinstance(item, Answer):
+                answer = number
                 for call in item.calls:
                     results._ask(call.id, number)
             elif isinstance(item, Result):
-                results._place(item)
+                results._place(item, answer)
         return results
 
     def _ask(self, call_id: str, answer: int) -> None:
@@ -48,7 +51,8 @@ class Results:
         if self.early and (early := self.early.get(call_id)):
             slot.result = early.pop(0)
 
-    def _place(self, result: Result) -> None:
+    def _place(self, result: Result, behind: int) -> None:
+        """Give `result`, which stands behind answer number `behind`, to its call."""
         known = self.slots.get(result.call_id)
         if known is None:
             self.early[result.call_id].append(result)
@@ -57,6 +61,7 @@ class Results:
         for slot in known:
             if slot.answer == latest and slot.result is None:
                 slot.result = result
+                self.late = self.late or latest < behind
                 return
         self.extra.append(result)
 

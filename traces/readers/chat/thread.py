@@ -56,16 +56,18 @@ class Thread:
         Then its source is not what was sent. Models do repeat themselves: the response before this
         one, which is the thread's last turn, may read the same.
         """
-        results: set[str | None] = set()
+        seen: set[str | None] = set()
         for place in range(len(self.mids) - 1, self.kept - 1, -1):
             message = messages[self.mids[place]]
-            if message.role == "tool":
-                results.add(message.tool_call_id)
-            elif message.role == "assistant":
+            role = message.role
+            if role == "tool":
+                seen.add(message.tool_call_id)
+            elif role == "assistant":
                 if _says_the_same(message, output):
                     return True
                 break
-        results &= {call.id for call in output.tool_calls}
+        calls = output.tool_calls
+        results = {call.id for call in calls if call.id in seen} if seen and calls else None
         if not results:
             return False
         before = (messages[mid] for mid in reversed(self.mids))

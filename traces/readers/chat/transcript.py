@@ -28,7 +28,7 @@ def add_thread(
     now = fidelity
     places = (
         {id(item): place for place, item in enumerate(transcript) if isinstance(item, Result)}
-        if now == "exact"
+        if results.late and now == "exact"
         else {}
     )
     latest = -1
@@ -71,9 +71,10 @@ def add_answer(
     An empty response, aborted before it said anything, is not replayed. Only where the prompts
     themselves were logged do those that follow hold it.
     """
-    output = None if item.is_empty and fidelity != "exact" else item.message()
+    empty = item.is_empty
+    output = None if empty and fidelity != "exact" else item.message()
     if item.target:
-        if item.is_empty:
+        if empty:
             item.skip_reason = item.skip_reason or EMPTY
         builder.turn(
             thread,

@@ -26,10 +26,12 @@ def joined_responses(transcript: list[Item], messages: list[Any]) -> tuple[list[
 
 def _uses_call_parts(messages: Iterable[Any]) -> bool:
     """Whether calls or results are content parts of type ``tool_call`` or ``tool_output``."""
+    contents = (message.get("content") for message in messages if isinstance(message, dict))
     return any(
         part.get("type") in ("tool_call", "tool_output")
-        for message in messages
-        for part in mappings(mapping(message).get("content"))
+        for content in contents
+        if isinstance(content, list)
+        for part in mappings(content)
     )
 
 
@@ -48,15 +50,19 @@ def _is_split(transcript: Iterable[Item]) -> bool:
     No API takes that: the calls were made together, and each was written as a message of its own.
     """
     before: set[str] = set()
-    last: set[str] = set()
+    last: Answer | None = None
     running = False
     for item in transcript:
         if isinstance(item, Answer):
-            before = before | last if running else set()
-            last = {call.id for call in item.calls}
-        elif isinstance(item, Result) and item.call_id in before:
+            if running and last is not None:
+                before |= {call.id for call in last.calls}
+            elif before:
+                before = set()
+            last, running = item, True
+            continue
+        if before and isinstance(item, Result) and item.call_id in before:
             return True
-        running = isinstance(item, Answer)
+        running = False
     return False
 
 

@@ -34,11 +34,15 @@ def simulations(document: Any) -> list[dict[str, Any]]:
 
 def is_two_sided(messages: list[Any]) -> bool:
     """Whether calls or results say which of the two asked."""
-    return any(
-        REQUESTOR in mapping(entry)
-        for message in messages
-        for entry in (message, *items(mapping(message).get("tool_calls"))[:1])
-    )
+    for message in messages:
+        if not isinstance(message, dict):
+            continue
+        calls = message.get("tool_calls")
+        if REQUESTOR in message:
+            return True
+        if calls and isinstance(calls, list) and REQUESTOR in mapping(calls[0]):
+            return True
+    return False
 
 
 def of_agent(messages: list[Any]) -> list[Any]:
