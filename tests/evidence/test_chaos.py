@@ -1,6 +1,6 @@
 """Runs that are killed at every named point, and journals with flipped bytes: the short proof.
 
-`python -m evidence.chaos` is the long one, whose figures stand in docs/evidence.md.
+`python -m evidence.attacks.chaos` is the long one, whose figures stand in docs/evidence.md.
 """
 
 import random
@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from evidence.chaos import servers
-from evidence.flipped_bytes import flip_and_judge
-from evidence.killed_runs import POINTS, killed_run, undisturbed
+from evidence.attacks.chaos import servers
+from evidence.attacks.flipped_bytes import flip_and_judge
+from evidence.attacks.killed_runs import POINTS, killed_run, undisturbed
 
 
 def test_a_run_that_is_killed_at_a_named_point_ends_as_one_that_nobody_disturbed(

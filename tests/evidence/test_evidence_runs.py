@@ -27,7 +27,7 @@ from evidence import (
     sampled_noise,
     twins,
 )
-from evidence.results import HEAD, keep, result_of, shown
+from evidence.live.results import HEAD, keep, result_of, shown
 from replay.launch.command import ServerSpec
 from traces.importing.importer import import_files
 

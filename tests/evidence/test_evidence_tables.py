@@ -10,9 +10,9 @@ from checks.greedy.judge import judge_measured
 from checks.greedy.turn import measure_turn
 from checks.policy import Policy
 from evidence.markdown import table
-from evidence.pool import Run, others, pack, read, tokens, unpack
-from evidence.strengths import half_caught, rate_need
-from evidence.tables import counted, pool_alarms, resampled
+from evidence.simulated.pool import Run, others, pack, read, tokens, unpack
+from evidence.simulated.strengths import half_caught, rate_need
+from evidence.simulated.tables import counted, pool_alarms, resampled
 from tests.support.synthetic_model import SyntheticModel, gaussian, greedy_pool
 
 

@@ -4,7 +4,7 @@ import copy
 import random
 from collections import Counter
 
-from evidence.variants import (
+from evidence.attacks.variants import (
     CHANGES,
     codes_of,
     judged,
@@ -21,7 +21,7 @@ COUNT = 400
 
 
 def test_variants_are_judged_as_their_scenarios() -> None:
-    """`python -m evidence.variants` makes thousands; docs/evidence.md has the figures."""
+    """`python -m evidence.attacks.variants` makes thousands; docs/evidence.md has the figures."""
     wrong = []
     seen: Counter[tuple[str, bool]] = Counter()
     for name, changes, scenario in variants(COUNT, seed=23):

@@ -9,7 +9,7 @@ from checks.acceptance.rate_change import rate_change
 from checks.acceptance.reference import compare_profiles, compare_with_reference
 from checks.findings import Finding, NotJudged
 from checks.policy import Policy
-from evidence.acceptance_sizes import pair_of_runs
+from evidence.simulated.acceptance_sizes import pair_of_runs
 from traces.boundaries.label import LABELS
 
 POLICY = Policy()

@@ -15,7 +15,7 @@ from checks.calls.call_agreement import (
 from checks.calls.turns import run_calls, turn_change
 from checks.policy import Policy
 from checks.stats.effective_share import effective_share, excess_limits
-from evidence.call_sizes import notices, run_of
+from evidence.simulated.call_sizes import notices, run_of
 from tests.support.synthetic_model import response_of
 from traces.wire.response import Token, ToolCall
 

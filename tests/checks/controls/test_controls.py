@@ -23,7 +23,7 @@ from checks.greedy.turn import measure_turn
 from checks.pair import Neighbour, Pair, pair_of_responses
 from checks.policy import Policy
 from checks.sampled.turn import SampledTurn
-from evidence.sampled_faults import contexts, draw, listed
+from evidence.simulated.sampled_faults import contexts, draw, listed
 from tests.support.synthetic_model import SyntheticModel, greedy_pool, response_of
 from traces.wire.response import Response, Token, ToolCall, TopLogprob
 

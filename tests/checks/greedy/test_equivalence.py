@@ -18,7 +18,7 @@ from checks.controls.swap_spots import Survey
 from checks.greedy.judge import floor_of, judge_greedy, judge_one
 from checks.greedy.turn import GreedyTurn, measure_turn
 from checks.policy import Policy
-from evidence.noise_runs import NoiseModel, RunSize, judge_run
+from evidence.simulated.noise_runs import NoiseModel, RunSize, judge_run
 from tests.support.synthetic_model import SyntheticModel, gaussian, greedy_pool
 
 POLICY = Policy(rate_margin=2e-3)

@@ -11,9 +11,9 @@ from checks.greedy.ladder import RUNGS, Ladder, climb, dispersion
 from checks.greedy.turn import TurnRegrets
 from checks.policy import Policy
 from checks.tokens.regret import Regrets
-from evidence.noise_runs import NoiseModel, RunSize, simulate
-from evidence.pool import EMPTY
-from evidence.whole_runs import worse
+from evidence.simulated.noise_runs import NoiseModel, RunSize, simulate
+from evidence.simulated.pool import EMPTY
+from evidence.simulated.whole_runs import worse
 
 LEVEL = 0.001
 SMALL = [0.06] * 2

@@ -17,7 +17,7 @@ from checks.greedy.shift import (
 from checks.greedy.turn import GreedyTurn
 from checks.policy import Policy
 from checks.tokens.regret import Scored
-from evidence.score_sizes import POOL, from_pool, read_pool, run_of
+from evidence.simulated.score_sizes import POOL, from_pool, read_pool, run_of
 from tests.support.synthetic_model import response_of
 from traces.wire.response import Response, Token
 

@@ -11,8 +11,8 @@ from checks.greedy.small_regrets import small_regrets
 from checks.greedy.turn import GreedyTurn, TurnRegrets
 from checks.policy import Policy
 from checks.tokens.regret import Regrets
-from evidence.noise_runs import NoiseModel, RunSize, simulate
-from evidence.pool import EMPTY
+from evidence.simulated.noise_runs import NoiseModel, RunSize, simulate
+from evidence.simulated.pool import EMPTY
 
 
 def second_best(measured: list[TurnRegrets], rng: np.random.Generator) -> list[TurnRegrets]:

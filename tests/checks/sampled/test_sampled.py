@@ -19,7 +19,7 @@ from checks.sampled.tail_count import TailCount, tail_count, tail_p
 from checks.sampled.turn import SampledTurn, listed_tokens, top_lists
 from checks.sampled.witnesses import witnesses
 from checks.stats.holm import holm
-from evidence.sampled_faults import (
+from evidence.simulated.sampled_faults import (
     LISTED,
     contexts,
     draw,

@@ -1,6 +1,6 @@
 """Multi-token prediction: the draft layer lies in the target's own checkpoint.
 
-`mtp_run/` holds six turns of three sessions from a gate of `python -m evidence.mtp` on vLLM 0.32.
+`mtp_run/` holds six turns of three sessions of a gate (`python -m evidence.live.mtp`, vLLM 0.32).
 """
 
 import json

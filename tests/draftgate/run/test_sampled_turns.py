@@ -6,7 +6,7 @@ from checks.acceptance.steps import StepFacts, Unaligned
 from checks.sessions.evidence import Answers
 from checks.sessions.reading import Reading
 from checks.sessions.turns import sampled_turns
-from evidence.pool import EMPTY
+from evidence.simulated.pool import EMPTY
 from traces.journal.exchange import Evidence, Exchange
 from traces.wire.capture import CaptureKey
 

@@ -1,6 +1,6 @@
 """Tool calls lost at known rates: how often does `tool_success` fail, pass, or stay open?
 
-    python -m evidence.tool_sizes --runs 1000
+    python -m evidence.simulated.tool_sizes --runs 1000
 
 Turns of a session share a fate: the baseline succeeds in a share of a session's turns that is drawn
 from a beta distribution. A fault loses calls in any turn, or in all turns of some sessions.

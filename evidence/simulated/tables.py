@@ -1,9 +1,9 @@
 """The tables of `docs/evidence.md`: false alarms and detection on synthetic runs and on a pool.
 
-    python -m evidence.tables --runs 200 > tables.md
-    python -m evidence.tables --pool evidence/pool.jsonl.gz --runs 200    # real noise
+    python -m evidence.simulated.tables --runs 200 > tables.md
+    python -m evidence.simulated.tables --pool evidence/simulated/pool.jsonl.gz --runs 200
 
-A pool is made by `evidence.pool`; pseudo-runs draw its sessions with replacement.
+A pool is made by `evidence.simulated.pool`; pseudo-runs draw its sessions with replacement.
 """
 
 import argparse
@@ -23,9 +23,9 @@ from checks.sampled.e_process import e_value, increments
 from checks.sampled.pit import pit, pit_draws
 from checks.sampled.sampling import Sampling
 from evidence.markdown import table
-from evidence.noise_runs import NoiseModel, RunSize, judge_run, simulate
-from evidence.pool import Run, read, tokens
-from evidence.sampled_faults import (
+from evidence.simulated.noise_runs import NoiseModel, RunSize, judge_run, simulate
+from evidence.simulated.pool import Run, read, tokens
+from evidence.simulated.sampled_faults import (
     Fault,
     contexts,
     divergence,

@@ -1,6 +1,6 @@
 """Calls that change at known rates: how often is it noticed, and how often does a run fail?
 
-    python -m evidence.call_sizes --runs 1000
+    python -m evidence.simulated.call_sizes --runs 1000
 
 A session has 4 to 16 turns with calls. How easily its calls change is drawn for it, from a beta
 distribution with the mean of the run, so that turns of a session resemble each other. A fault

@@ -29,13 +29,13 @@ from checks.sampled.judge import judge_scored
 from checks.sampled.turn import ScoredTurn
 from checks.slices.judge import judge_slices, slice_findings
 from checks.slices.slices import Slice
-from evidence.acceptance_sizes import pair_of_runs
-from evidence.call_sizes import run_of as changed_calls
-from evidence.noise_runs import NoiseModel, RunSize, simulate
-from evidence.pool import EMPTY
-from evidence.sampled_sizes import Rounding
-from evidence.score_sizes import run_of as strayed_scores
-from evidence.tool_sizes import outcomes
+from evidence.simulated.acceptance_sizes import pair_of_runs
+from evidence.simulated.call_sizes import run_of as changed_calls
+from evidence.simulated.noise_runs import NoiseModel, RunSize, simulate
+from evidence.simulated.pool import EMPTY
+from evidence.simulated.sampled_sizes import Rounding
+from evidence.simulated.score_sizes import run_of as strayed_scores
+from evidence.simulated.tool_sizes import outcomes
 from tests.support.synthetic_model import response_of
 from traces.wire.response import Token, TopLogprob
 

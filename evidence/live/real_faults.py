@@ -1,7 +1,7 @@
 """Real faults on real vLLM: what the gate says of candidates that are not what they should be.
 
-    python -m evidence.real_faults                    # all of them, one candidate after the other
-    python -m evidence.real_faults layer-6e-2 fp8-kv  # some
+    python -m evidence.live.real_faults                    # all of them, one after the other
+    python -m evidence.live.real_faults layer-6e-2 fp8-kv  # some
 
 Baseline and candidate are attached by URL, as servers of a staging cluster are, so the gate sees no
 command line. One baseline serves all cases. Weights lie under one path, which is pointed at other
@@ -26,8 +26,8 @@ from draftgate.config.file import read_config
 from draftgate.progress import reporter
 from draftgate.run.gate import run_gate
 from draftgate.run.paths import server_spec
-from evidence import beginnings
-from evidence.results import Result, keep, result_of, shown
+from evidence.live import beginnings
+from evidence.live.results import Result, keep, result_of, shown
 from models.perturbed import perturbed_copy
 from replay.launch.command import ServerSpec
 from replay.launch.cpus import cpu_shares

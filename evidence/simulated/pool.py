@@ -1,9 +1,9 @@
 """A pool of real A/A turns: only their regrets, session by session, without any text.
 
-    python -m evidence.pool mixed=.draftgate/runs/2026… …      # writes evidence/pool.jsonl.gz
-    python -m evidence.pool --add more=.draftgate/runs/2026…   # and keeps its other runs
+    python -m evidence.simulated.pool mixed=.draftgate/runs/2026… …      # writes pool.jsonl.gz
+    python -m evidence.simulated.pool --add more=.draftgate/runs/2026…   # and keeps its other runs
 
-Each run is an A/A gate of `evidence.twins`, or one with a drafter, of which only the baseline
+Each run is an A/A gate of `evidence.live.twins`, or one with a drafter, of which only the baseline
 counts. A turn is one line::
 
     {"s": "mixed/chat-00", "t": "t1", "fork": 12, "again": null, "unscored": 0,

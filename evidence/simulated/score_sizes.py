@@ -1,8 +1,8 @@
 """Log probabilities that stray: how often does LOGPROBS_SHIFTED fire, on sound runs and on damage?
 
-    python -m evidence.score_sizes --runs 1000
-    python -m evidence.score_sizes --pool evidence/score_pool.json.gz --runs 1000
-    python -m evidence.score_sizes --add NAME=RUN_FOLDER …
+    python -m evidence.simulated.score_sizes --runs 1000
+    python -m evidence.simulated.score_sizes --runs 1000 --pool POOL    # score_pool.json.gz
+    python -m evidence.simulated.score_sizes --add NAME=RUN_FOLDER …
 
 Simulated: sessions of 10 turns of 84 tokens; how uncertain a turn's tokens are is drawn for it, and
 rounding moves the score of an uncertain token more (Student's t, 4 degrees of freedom). The

@@ -1,11 +1,11 @@
 """All tests that can fail a run, on at once: how often does a sound run fail, and a faulty one?
 
-    python -m evidence.budget --runs 1000 --seed 1            # sound runs of 14,400 greedy tokens
-    python -m evidence.budget --runs 200 --seed 1 --planned   # of a size at which most pass
-    python -m evidence.budget --runs 20 --faults              # faulty candidates
+    python -m evidence.simulated.budget --runs 1000 --seed 1           # sound runs, 14,400 tokens
+    python -m evidence.simulated.budget --runs 200 --seed 1 --planned  # of a size that passes
+    python -m evidence.simulated.budget --runs 20 --faults             # faulty candidates
 
-A run is that of `evidence.whole_runs`. Criterion: no more fails of sound runs than the 99% quantile
-of ``Binomial(runs, 1%)``, 1% being the whole budget (`checks.alpha`); 18 of 1,000.
+A run is that of `evidence.simulated.whole_runs`. Criterion: no more fails of sound runs than the
+99% quantile of ``Binomial(runs, 1%)``, 1% being the whole budget (`checks.alpha`); 18 of 1,000.
 
 The planned size is found by pilots of their own, which judge the rate of large regrets alone.
 """
@@ -26,9 +26,9 @@ from checks.greedy.levels import MAIN_LEVELS
 from checks.greedy.rate import judge_rate
 from checks.sampled.turn import ScoredTurn
 from evidence.markdown import table
-from evidence.noise_runs import NoiseModel, RunSize, simulate
-from evidence.sampled_sizes import Rounding, pool
-from evidence.whole_runs import SIZE, Case, Edit, judge, policy_of, sound, worse
+from evidence.simulated.noise_runs import NoiseModel, RunSize, simulate
+from evidence.simulated.sampled_sizes import Rounding, pool
+from evidence.simulated.whole_runs import SIZE, Case, Edit, judge, policy_of, sound, worse
 
 POOL = 2
 """Sessions of sampled turns that runs draw from, in multiples of those of a run."""
@@ -161,7 +161,7 @@ def needs(case: Case, runs: int, seed: int) -> list[tuple[object, ...]]:
 
 
 LARGE = RunSize(24, 10, 84)
-"""20,160 tokens, as in `evidence.tables`."""
+"""20,160 tokens, as in `evidence.simulated.tables`."""
 
 HEAD = ("runs", "fail", "inconclusive", "pass", "failed by", "open by")
 

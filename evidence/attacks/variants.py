@@ -1,6 +1,6 @@
 """The cases of this checkout cut in new ways: are faults still caught, and sound twins silent?
 
-    python -m evidence.variants --count 4000
+    python -m evidence.attacks.variants --count 4000
 
 A variant of a scenario changes what must not matter to its judgement:
 
@@ -29,7 +29,7 @@ from checks.findings import CODES, CONTENT, TOOL_CALLS, TRANSPORT
 from evidence.markdown import table
 from traces.cases.case import parse_case
 
-FOLDER = Path(__file__).resolve().parent.parent / "tests" / "cases"
+FOLDER = Path(__file__).resolve().parents[2] / "tests" / "cases"
 Scenario = dict[str, Any]
 
 WORDS = ("Right.", "Let me look at that first.", "I will go through it step by step now. " * 6)

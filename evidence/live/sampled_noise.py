@@ -1,7 +1,7 @@
 """Sampled turns on real weights: is the distribution of their tokens the baseline's?
 
-    python -m evidence.sampled_noise                  # n-gram, whose drafts can be computed again
-    python -m evidence.sampled_noise draft            # the target itself as draft model
+    python -m evidence.live.sampled_noise          # n-gram, whose drafts can be computed again
+    python -m evidence.live.sampled_noise draft    # the target itself as draft model
 
 SmolLM2-135M-Instruct on the short chats, every turn at temperature 0.7 and top-p 0.9. Where vLLM's
 rejection sampler is sound, a `fail` is a false alarm; the exit code is then 1. The one of the CPU
@@ -19,10 +19,10 @@ from draftgate.config.file import read_config
 from draftgate.progress import reporter
 from draftgate.run.gate import run_gate
 from draftgate.run.outcome import GateOutcome
-from evidence import chats
+from evidence.live import chats
+from evidence.live.natural_noise import CONFIG, HOME, NAMES, drafter
+from evidence.live.smollm2 import checkpoint
 from evidence.markdown import table
-from evidence.natural_noise import CONFIG, HOME, NAMES, drafter
-from evidence.smollm2 import checkpoint
 from traces.importing.importer import import_files
 from traces.session.file import write_sessions
 from traces.session.turn import Sampling

@@ -1,6 +1,6 @@
 """Runs that are killed, and journals with flipped bytes: nothing is lost, doubled or judged anew.
 
-    python -m evidence.chaos --kills 60 --flips 200
+    python -m evidence.attacks.chaos --kills 60 --flips 200
 
 A gate over the stand-in servers of the tests (a sound candidate, and one that tears call arguments)
 is ended by ``kill -9`` at random moments and at named points, up to three times, and resumed. Then
@@ -23,8 +23,8 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from evidence.flipped_bytes import FATES, flip_and_judge
-from evidence.killed_runs import POINTS, Killed, Servers, killed_run, undisturbed
+from evidence.attacks.flipped_bytes import FATES, flip_and_judge
+from evidence.attacks.killed_runs import POINTS, Killed, Servers, killed_run, undisturbed
 from evidence.markdown import table
 from tests.support.paper.gate import K
 from tests.support.paper.model import HashedVocabulary
@@ -116,7 +116,7 @@ def _say(text: str) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     """Kill, flip, and print two tables."""
-    parser = argparse.ArgumentParser(prog="python -m evidence.chaos", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m evidence.attacks.chaos", description=__doc__)
     parser.add_argument("--kills", type=int, default=60, help="runs that are killed")
     parser.add_argument("--flips", type=int, default=200, help="bytes that are flipped")
     parser.add_argument("--seed", type=int, default=1)

@@ -1,7 +1,7 @@
 """Sampled turns under rounding of known kinds: do sound candidates pass, and are faults caught?
 
-    python -m evidence.sampled_sizes --runs 1000 > sizes.md
-    python -m evidence.sampled_sizes --runs 1000 --share       # the share that a gate adds
+    python -m evidence.simulated.sampled_sizes --runs 1000 > sizes.md
+    python -m evidence.simulated.sampled_sizes --runs 1000 --share    # the share that a gate adds
 
 Of every case a pool of sessions of 200 tokens is drawn once: the baseline's tokens from
 distributions with one rounding, the candidate's with another of up to twice the scale, both checked
@@ -23,7 +23,7 @@ from checks.sampled.distribution import TopLists
 from checks.sampled.judge import judge_scored
 from checks.sampled.turn import SampledTurn, ScoredTurn, score_turn
 from evidence.markdown import table
-from evidence.sampled_faults import (
+from evidence.simulated.sampled_faults import (
     LISTED,
     VOCABULARY,
     Contexts,

@@ -1,6 +1,6 @@
 """Faults of the exact checks, planted into the captures of a finished run, and tokens until caught.
 
-    python -m evidence.planted .draftgate/runs/2026…      # a sound run with a drafter
+    python -m evidence.attacks.planted .draftgate/runs/2026…      # a sound run with a drafter
 
 Each fault is planted into every turn that lends itself to it, one turn at a time, and judged by the
 exact checks: *caught* is how often the named code fires. Then a server is imagined that does it to

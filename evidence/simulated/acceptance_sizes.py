@@ -1,6 +1,6 @@
 """Acceptance against a reference run: does the interval cover, do sound runs fail, is a loss seen?
 
-    python -m evidence.acceptance_sizes --runs 1000
+    python -m evidence.simulated.acceptance_sizes --runs 1000
 
 Sessions differ: each has an acceptance rate of its own (beta distributed) and a size of its own
 (log-normal), which gives the drafts of a session a design effect near 30, as profiles of real runs

@@ -1,6 +1,6 @@
 """Multi-token prediction on real vLLM: the embedded target in the shape of a model that has it.
 
-    python -m evidence.mtp
+    python -m evidence.live.mtp
 
 vLLM finds the draft layer of MTP in the target's own checkpoint. The embedded target becomes a MiMo
 checkpoint: its own weights (MiMo is Qwen 2, which is Llama with biases, here zero) and one draft
@@ -22,8 +22,8 @@ from transformers import PreTrainedTokenizerFast
 from draftgate.config.file import read_config
 from draftgate.progress import reporter
 from draftgate.run.gate import run_gate
-from evidence import beginnings
-from evidence.results import keep, result_of, shown
+from evidence.live import beginnings
+from evidence.live.results import keep, result_of, shown
 from models.checkpoint import load_target, write_json, write_weights
 from models.llama import Llama
 from models.target import Phase, batches

@@ -1,7 +1,7 @@
 """`make evidence`: the gate on real weights, whose rounding forks greedy text without any fault.
 
-    python -m evidence.natural_noise                  # n-gram, draft model, EAGLE 3.1
-    python -m evidence.natural_noise ngram            # one of them
+    python -m evidence.live.natural_noise                  # n-gram, draft model, EAGLE 3.1
+    python -m evidence.live.natural_noise ngram            # one of them
 
 SmolLM2-135M-Instruct is served in bf16 without and with each drafter. None of them changes what the
 model means, so a verdict of `fail` is a false alarm; the exit code is then 1. Prints the table of
@@ -16,10 +16,10 @@ from typing import Any
 from draftgate.config.file import read_config
 from draftgate.progress import reporter
 from draftgate.run.gate import run_gate
-from evidence import chats
-from evidence.head import trained_head
-from evidence.results import keep, result_of, shown
-from evidence.smollm2 import checkpoint
+from evidence.live import chats
+from evidence.live.head import trained_head
+from evidence.live.results import keep, result_of, shown
+from evidence.live.smollm2 import checkpoint
 
 HOME = Path(".draftgate/evidence")
 CONFIG = Path(__file__).with_name("smollm2.toml")

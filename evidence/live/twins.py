@@ -1,7 +1,7 @@
 """A/A gates on real servers: the baseline is its own candidate, so every `fail` is a false alarm.
 
-    python -m evidence.twins                # five gates: concurrency 1 and 8, cache on and off
-    python -m evidence.twins mixed-1        # one, by name
+    python -m evidence.live.twins                # five gates: concurrency 1 and 8, cache on and off
+    python -m evidence.live.twins mixed-1        # one, by name
 
 Nothing speculates here: `run.kind` is ``aa``, so that the verdict is labeled and no draft is asked
 for. Where the two servers run in different modes on purpose, `PATHS_DIFFER` counts as `info`; no
@@ -22,10 +22,10 @@ from draftgate.config.file import read_config
 from draftgate.progress import reporter
 from draftgate.run.gate import run_gate
 from draftgate.run.paths import server_spec
-from evidence import beginnings, chats
-from evidence.results import Result, keep, result_of, shown
-from evidence.servers import served
-from evidence.smollm2 import checkpoint
+from evidence.live import beginnings, chats
+from evidence.live.results import Result, keep, result_of, shown
+from evidence.live.servers import served
+from evidence.live.smollm2 import checkpoint
 from replay.launch.command import ServerSpec
 
 HOME = Path(".draftgate/evidence")

@@ -1,6 +1,6 @@
 """Faults that only a count shows, at three strengths: how much is read until the gate says so.
 
-    python -m evidence.strengths
+    python -m evidence.simulated.strengths
 
 Wrong greedy tokens and regrets above the soft bound, in simulated runs that grow until half of them
 are caught. Each is compared with what the formula that judges it predicts of
@@ -21,11 +21,11 @@ from checks.greedy.rate import EXCEEDANCE_SESSIONS, tolerated_p
 from checks.greedy.rate_table import RateTable
 from checks.policy import Policy
 from evidence.markdown import table
-from evidence.noise_runs import NoiseModel, RunSize, simulate
+from evidence.simulated.noise_runs import NoiseModel, RunSize, simulate
 
 QUIET = NoiseModel(0.05)
 TOKENS = 84
-"""Tokens of a turn, as in `evidence.noise_runs`."""
+"""Tokens of a turn, as in `evidence.simulated.noise_runs`."""
 TURNS = 4
 POLICY = Policy(rate_margin=3e-4, noise_tails="light")
 GROWTH = 1.2

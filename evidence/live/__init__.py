@@ -1,0 +1,1 @@
+"""Gates over real vLLM servers: their natural noise, and real faults."""
