@@ -5,10 +5,9 @@ Turns with a hard divergence: the answer is a label, ``deterministic`` (wrong ma
 
 Streams that stood still: a machine pauses now and then, whoever is served (a page fault, a
 neighbor, a client that waits for its core), so a turn that stalls is sent again, twice with the
-turns that were in flight beside it and once alone. A stall that comes back in any of them is the
-turn's or the path's own and stays what the policy makes of it (an error); one that does not is
-reported as a warning. A path that stalls often comes back by chance soon enough; without re-runs
-nothing is excused.
+turns that were in flight beside it and once alone. A stall that comes back at its place in the
+answer, or in two of the three, is the turn's or the path's own and stays what the policy makes of
+it (an error); any other is reported as a warning. Without re-runs nothing is excused.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,6 +25,12 @@ from traces.wire.response import Response
 
 MOST_TURNS = 20
 """So many turns of an arm are run again; the first in report order."""
+
+OFTEN = 2
+"""In so many re-runs of a turn a stall is no chance, wherever it lies."""
+
+SAME_PLACE = 2
+"""Chunks by which the place of a stall may differ: steps commit more or fewer tokens next time."""
 
 
 def suspicious_turns(findings: Iterable[Finding]) -> list[TurnId]:
@@ -91,29 +96,39 @@ def stalls_labelled(
     names stays."""
     again = {} if bound is None else _recurrences(facts, captures, bound)
     named = CHUNK_STALL in facts.policy.severity
-    findings = (_labelled_stall(finding, again, named) for finding in judged.findings)
+    findings = (labelled_stall(finding, again, named) for finding in judged.findings)
     return replace(judged, findings=tuple(findings))
 
 
-def _recurrences(facts: RunFacts, evidence: Evidence, bound: float) -> dict[TurnId, Recurrence]:
-    gaps: dict[TurnId, list[float]] = {}
+def _recurrences(
+    facts: RunFacts, evidence: Evidence, bound: float
+) -> dict[TurnId, list[int | None]]:
+    """Of each re-run of a turn the chunk before which it stalled; `None` where it did not."""
+    found: dict[TurnId, list[int | None]] = {}
     for name in facts.plain.rerun_names:
         for turn, exchange in evidence.of("candidate", name).items():
-            gaps.setdefault(turn, []).append(longest_gap(exchange.response)[0])
-    return {
-        turn: Recurrence(sum(gap > bound for gap in found), len(found))
-        for turn, found in gaps.items()
-    }
+            gap, place = longest_gap(exchange.response)
+            found.setdefault(turn, []).append(place if gap > bound else None)
+    return found
 
 
-def _labelled_stall(finding: Finding, again: Mapping[TurnId, Recurrence], named: bool) -> Finding:
-    seen = again.get((finding.session or "", finding.turn or ""))
-    if finding.code != CHUNK_STALL or seen is None:
+def labelled_stall(
+    finding: Finding, again: Mapping[TurnId, Sequence[int | None]], named: bool
+) -> Finding:
+    """A stall with how often it came back; `again` is by turn what each re-run showed, `named`
+    whether the policy names the severity."""
+    reruns = again.get((finding.session or "", finding.turn or ""))
+    if finding.code != CHUNK_STALL or not reruns:
         return finding
+    stalls = [place for place in reruns if place is not None]
+    seen = Recurrence(len(stalls), len(reruns))
     words = f"{seen.seen} of {seen.runs} re-runs show it"
-    if seen.seen:
+    there = any(abs(place - finding.detail["chunk"]) <= SAME_PLACE for place in stalls)
+    if there or seen.seen >= OFTEN:
         message = f"{finding.message}; {seen.label}: {words}"
         return replace(finding, message=message, detail={**finding.detail, "recurs": seen.label})
+    if stalls:
+        words = f"{seen.seen} of {seen.runs} re-runs shows one elsewhere in the answer"
     severity = finding.severity if named or finding.severity != ERROR else WARNING
     return replace(
         finding, message=f"{finding.message}; {words}: a pause of the machine", severity=severity

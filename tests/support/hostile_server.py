@@ -1,5 +1,6 @@
 """A paper server whose answers to some requests are an attack."""
 
+import asyncio
 import gzip
 import json
 from collections.abc import Callable, Iterable
@@ -15,11 +16,12 @@ MIB = 1 << 20
 
 @dataclass
 class Raw:
-    """An answer as bytes on the wire."""
+    """An answer as bytes on the wire, each part after a pause (s)."""
 
     parts: Iterable[bytes]
     status: int = 200
     headers: dict[str, str] | None = None
+    pause_s: float = 0.0
 
 
 def events(*data: str | dict[str, Any]) -> Raw:
@@ -59,6 +61,7 @@ class HostileServer(PaperServer):
         await response.prepare(request)
         try:
             for part in raw.parts:
+                await asyncio.sleep(raw.pause_s)
                 await response.write(part)
             await response.write_eof()
         except ConnectionError:

@@ -33,7 +33,11 @@ def gate(
             if route == "/v1/completions" and words.id(START) not in body["prompt"]:
                 return Raw([b"{}"], 400)  # no tokens of the paper model: it cannot score them
             case = case_of(body, cases) if route == "/v1/chat/completions" else None
-            return None if case is None else answer(case)
+            if case is None:
+                return None
+            # The text that leaks is that of the next case, which must be in flight beside it.
+            pause_s = 0.1 if case.name.startswith("cross_request_leak") else 0.0
+            return replace(answer(case), pause_s=pause_s)
 
         return attacked
 

@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from checks.exact import stream
+from checks.findings import CHUNK_STALL, Finding
+from checks.run.reruns import labelled_stall
 from draftgate.run.folder import RunFolder
 from draftgate.run.offline import judge_journals
 from draftgate.run.outcome import GateOutcome
@@ -85,3 +87,16 @@ def test_a_turn_that_stands_still_again_fails(gate: Gate) -> None:
     assert outcome.codes["CHUNK_STALL"] == 1
     assert outcome.verdict.verdict == "fail"
     assert stalls(outcome) == [("error", "deterministic: 3 of 3 re-runs show it")]
+
+
+@pytest.mark.parametrize(
+    ("places", "severity"), [((4,), "error"), ((9,), "warning"), ((9, 20), "error")]
+)
+def test_a_stall_comes_back_at_its_place_or_in_most_re_runs(
+    places: tuple[int, ...], severity: str
+) -> None:
+    """The first stall was before chunk 5; others of the three re-runs do not stall."""
+    turn = ("s", "t")
+    reruns = [*places, *[None] * (3 - len(places))]
+    finding = Finding(CHUNK_STALL, "2000 ms", session="s", turn="t", detail={"chunk": 5})
+    assert labelled_stall(finding, {turn: reruns}, named=False).severity == severity
