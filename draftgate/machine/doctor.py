@@ -10,13 +10,11 @@ from typing import Any, Literal
 
 from draftgate.machine.shadowing import FIX, ROOMS, shadows, sharers
 from draftgate.machine.vllm_import import import_vllm
+from replay.launch.diagnosis import likely_fix
 from traces.errors import DraftgateError
 
 MIN_FREE_BYTES = 2 * 1024**3
-EXTRAS_OF_TORCH = (
-    "uninstall torchvision, torchaudio and torchcodec if they were built for another torch"
-)
-
+REINSTALL = "install it again, in an environment of its own"
 State = Literal["ok", "warn", "missing"]
 
 
@@ -82,6 +80,6 @@ def _vllm() -> Check:
         if imported.version:
             return Check("vllm", "ok", f"{name} {version}")
         found = f"{name} {version} does not import: {imported.problem}"
-        return Check("vllm", "missing", found, EXTRAS_OF_TORCH)
+        return Check("vllm", "missing", found, likely_fix(imported.problem, REINSTALL))
     fix = "pip install 'draftgate[cpu]' or 'draftgate[vllm]'; not needed for attached paths"
     return Check("vllm", "warn", "not installed", fix)

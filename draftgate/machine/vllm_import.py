@@ -1,4 +1,7 @@
-"""Whether a Python can run vLLM: importing it is the only way to know."""
+"""Whether a Python can run vLLM: importing what a server imports is the only way to know.
+
+`import vllm` alone succeeds where torchvision is built for another torch, and its server fails.
+"""
 
 import os
 import subprocess
@@ -9,7 +12,7 @@ LONGEST_S = 300
 """A first import on a busy machine compiles and takes minutes."""
 
 _CODE = (
-    "import transformers, vllm; "
+    "import vllm, vllm.entrypoints.openai.api_server; "
     "print('vLLM', getattr(vllm, '__version__', 'of an unknown version'))"
 )
 
@@ -23,7 +26,7 @@ class Imported:
 
 
 def import_vllm(python: str, env: Mapping[str, str] | None = None) -> Imported:
-    """Import vLLM, and the transformers it needs, in another process of `python`.
+    """Import vLLM's server in another process of `python`.
 
     `env` is laid over this process's environment, as for a server.
     """

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from draftgate.config.config import Config, ServerSection
-from draftgate.machine.doctor import EXTRAS_OF_TORCH, Check, disk
+from draftgate.machine.doctor import Check, disk
 from draftgate.machine.vllm_import import import_vllm
 from draftgate.preflight.endpoints import attached_checks
 from draftgate.preflight.paths import check_model, launched_models
@@ -25,6 +25,7 @@ from draftgate.run.paths import section_of, server_spec
 from draftgate.run.plan import make_plan
 from draftgate.run.stored import reference_rows
 from replay.launch.command import server_command
+from replay.launch.diagnosis import likely_fix
 from reports.store.store import Store
 from traces.counted import counted
 from traces.errors import ConfigError, OutputError
@@ -93,7 +94,7 @@ def _server_python(server: ServerSection) -> Iterator[Check]:
         if imported.version:
             yield Check("server.python", "ok", f"{python} has {imported.version}")
         else:
-            fix = f"{python} -m pip install 'vllm>=0.32'; if it is installed, {EXTRAS_OF_TORCH}"
+            fix = likely_fix(imported.problem, f"{python} -m pip install 'vllm>=0.32'")
             found = f"{python} does not import vLLM: {imported.problem}"
             yield Check("server.python", "missing", found, fix)
     elif importlib.util.find_spec("vllm") is None:

