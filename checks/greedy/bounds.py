@@ -189,8 +189,8 @@ def _more(rate: RateJudgement, tokens: int) -> str:
         return "not decidable at these rates, however many tokens: find the cause of the regrets"
     more = round(tokens * (rate.growth - 1))
     return (
-        f"about {more:,} more candidate tokens ({rate.growth:.2g} times this run) decide "
-        f"{ASSURANCE:.0%} of runs with these rates"
+        f"about {more:,} more candidate tokens ({rate.growth:.2g} times this run; at these rates "
+        f"that decides {ASSURANCE:.0%} of runs)"
     )
 
 
