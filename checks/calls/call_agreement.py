@@ -151,12 +151,12 @@ def _message(
     def counts(found: Counter[Change]) -> str:
         return ", ".join(f"{found[change]} {change}" for change in CHANGES if found[change])
 
-    whole, calls = sums[:, 1].sum(), sums[:, 1][sums[:, 1] > 0].mean()
+    whole, calls = sums[:, 1].sum(), tuple(sorted(sums[:, 1][sums[:, 1] > 0].astype(int).tolist()))
     repeat = f"against itself: {counts(repeats)}" if repeats else "was not repeated"
     said = f"{whole:,.0f} turns with calls: {counts(changes)}; the baseline {repeat}"
     if notice is not None:
         said += f"; p = {notice:.2g} that the candidate changes no more (sign flip over sessions)"
-    needed = sessions_for(0.01, round(_rate(sums, 2), 3), round(calls))
+    needed = sessions_for(0.01, round(_rate(sums, 2), 3), calls)
     if needed is not None:
         said += f"; another call in one turn of 100 would show in about {needed:,} such sessions"
     return said
@@ -175,15 +175,17 @@ def _needed(sums: Sums, margin: float, measured: bool) -> str:
 
 
 @cache
-def sessions_for(rate: float, noise: float, turns: int) -> int | None:
-    """Sessions of so many turns with calls in which a change of calls in a share `rate` of turns
-    beyond `noise` is noticed (`NOTICE_LEVEL`) with 80%; `None` where no number of them suffices.
+def sessions_for(rate: float, noise: float, turns: tuple[int, ...]) -> int | None:
+    """Sessions in which a change of calls in a share `rate` of turns beyond `noise` is noticed
+    (`NOTICE_LEVEL`) with 80%; `None` where no number of them suffices. `turns` are the turns with
+    calls of some sessions like them.
 
     The sign test of sessions by their difference: with p₊ and p₋ the chances that a session has
     more changes on the candidate, or more in the repeat, D ~ Bin(n, p₊ + p₋) sessions differ and
     K ~ Bin(D, p₊ / (p₊ + p₋)) of them speak against the candidate.
     """
-    up, down = _signs(rate + noise, noise, turns)
+    signs = [(_signs(rate + noise, noise, n), count) for n, count in Counter(turns).items()]
+    up, down = (sum(sign[side] * count for sign, count in signs) / len(turns) for side in range(2))
     low, high = 1, 1
     while _power(high, up, down) < POWER:
         low, high = high, high * 2

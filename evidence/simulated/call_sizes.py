@@ -17,7 +17,8 @@ from checks.calls.call_agreement import TurnChange, judge_agreement, sessions_fo
 from checks.policy import Policy
 from evidence.markdown import table
 
-TURNS = 10
+CALLS = tuple(range(4, 17))
+"""Turns with calls of a session: one of these."""
 SPREAD = 20
 """Sum of the beta distribution's parameters: turns of a session correlate by 1 / 21."""
 
@@ -30,7 +31,7 @@ def run_of(
     found = []
     for place in range(sessions):
         own = rng.beta(noise * SPREAD, (1 - noise) * SPREAD) if noise else 0.0
-        for turn in range(int(rng.integers(TURNS - 6, TURNS + 7))):
+        for turn in range(int(rng.choice(CALLS))):
             candidate = rng.random() < own or rng.random() < planted
             words: list[Change] = [
                 "consequential" if changed else "same"
@@ -84,7 +85,7 @@ def powers(runs: int, seed: int) -> list[tuple[object, ...]]:
     found = []
     for noise in (0.0, 0.01):
         for planted in (0.01, 0.03, 0.1):
-            sessions = sessions_for(planted, noise, TURNS) or 0
+            sessions = sessions_for(planted, noise, CALLS) or 0
             share = notices(sessions, noise, planted, runs, seed)
             found.append((f"{planted:.0%}", f"{noise:.0%}", sessions, f"{share:.1%}"))
     return found

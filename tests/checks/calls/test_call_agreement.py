@@ -15,7 +15,7 @@ from checks.calls.call_agreement import (
 from checks.calls.turns import run_calls, turn_change
 from checks.policy import Policy
 from checks.stats.effective_share import effective_share, excess_limits
-from evidence.simulated.call_sizes import notices, run_of
+from evidence.simulated.call_sizes import CALLS, notices, run_of
 from tests.support.synthetic_model import response_of
 from traces.wire.response import Token, ToolCall
 
@@ -152,14 +152,20 @@ def test_equal_paths_are_noticed_no_more_often_than_their_level() -> None:
 @pytest.mark.parametrize("rate", [0.03, 0.1])
 def test_planted_changes_are_noticed_at_the_predicted_number_of_sessions(rate: float) -> None:
     """80% of 100 runs; the standard error is 4 points."""
-    sessions = sessions_for(rate, 0.01, 10)
+    sessions = sessions_for(rate, 0.01, CALLS)
     assert sessions is not None
     share = notices(sessions, 0.01, rate, runs=100, seed=5)
     assert 0.68 <= share <= 0.96
 
 
 def test_more_changes_need_fewer_sessions_and_more_noise_more() -> None:
-    assert sessions_for(0.1, 0.0, 10) < sessions_for(0.03, 0.0, 10) < sessions_for(0.01, 0.0, 10)
-    assert sessions_for(0.03, 0.0, 10) < sessions_for(0.03, 0.02, 10)
-    assert sessions_for(0.0, 0.01, 10) is None
-    assert sessions_for(1.0, 0.0, 1) == 7, f"2^-7 is the first power of a half below {FAIL_LEVEL}"
+    ten = (10,)
+    assert sessions_for(0.1, 0.0, ten) < sessions_for(0.03, 0.0, ten) < sessions_for(0.01, 0.0, ten)
+    assert sessions_for(0.03, 0.0, ten) < sessions_for(0.03, 0.02, ten)
+    assert sessions_for(0.03, 0.0, (4, 16)) > sessions_for(0.03, 0.0, ten), (
+        "a few long ones help less"
+    )
+    assert sessions_for(0.0, 0.01, ten) is None
+    assert sessions_for(1.0, 0.0, (1,)) == 7, (
+        f"2^-7 is the first power of a half below {FAIL_LEVEL}"
+    )
