@@ -17,12 +17,12 @@ from draftgate.config.file import read_config
 from draftgate.progress import SilentReporter
 from draftgate.run.gate import run_gate
 from draftgate.run.outcome import GateOutcome
-from evidence import (
+from evidence.attacks import planted
+from evidence.live import (
     beginnings,
     chats,
     mtp,
     natural_noise,
-    planted,
     real_faults,
     sampled_noise,
     twins,
