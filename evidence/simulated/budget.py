@@ -26,9 +26,9 @@ from checks.greedy.levels import MAIN_LEVELS
 from checks.greedy.rate import judge_rate
 from checks.sampled.turn import ScoredTurn
 from evidence.markdown import table
-from evidence.simulated.noise_runs import NoiseModel, RunSize, simulate
-from evidence.simulated.sampled_sizes import Rounding, pool
-from evidence.simulated.whole_runs import SIZE, Case, Edit, judge, policy_of, sound, worse
+from evidence.simulated.noise_runs import RunSize, simulate
+from evidence.simulated.sampled_sizes import pool
+from evidence.simulated.whole_runs import CASES, SIZE, Case, Edit, judge, policy_of, sound, worse
 
 POOL = 2
 """Sessions of sampled turns that runs draw from, in multiples of those of a run."""
@@ -38,37 +38,6 @@ PLANNED_SHARE = 0.9
 """More than the 80% wanted of whole runs, for other bounds leave some open too."""
 TOKENS = SIZE.turns * SIZE.tokens
 """Greedy tokens of a session."""
-
-
-def _case(name: str, tails: str, times: float = 2.0, **kind: object) -> Case:
-    """The same kind of rounding in both halves, the candidate's `times` the baseline's; `kind` are
-    fields that both know."""
-    laplace = bool(kind.pop("laplace", False))
-    shared = {key: kind[key] for key in ("jumps", "scale", "tail", "spread") if key in kind}
-    return Case(
-        name,
-        tails,
-        replace(NoiseModel(0.05, verify=times, laplace=laplace), **shared),
-        replace(Rounding(kind="laplace" if laplace else "normal"), **shared),
-    )
-
-
-FLIPS = {"jumps": 0.05, "scale": 0.5, "tail": None}
-HEAVY_3 = {"jumps": 0.05, "scale": 0.2, "tail": 3.0}
-HEAVY_25 = {"jumps": 0.05, "scale": 0.1, "tail": 2.5}
-
-CASES = (
-    _case("dense", "light", 1.0),
-    _case("dense, twice", "light"),
-    _case("Laplace, twice", "light", laplace=True),
-    _case("dense, twice, clustered in sessions", "light", spread=0.8),
-    _case("Pareto 3, twice", "heavy", **HEAVY_3),
-    _case("Pareto 2.5, twice", "heavy", **HEAVY_25),
-    _case("expert flips, twice", "heavy", **FLIPS),
-    _case("Pareto 3, twice, not known", "auto", **HEAVY_3),
-    _case("Pareto 2.5, twice, not known", "auto", **HEAVY_25),
-    _case("expert flips, twice, not known", "auto", **FLIPS),
-)
 
 
 def most_allowed(runs: int) -> int:

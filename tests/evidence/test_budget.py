@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from evidence.simulated.budget import CASES, most_allowed, planned, powered, sampled_pool
-from evidence.simulated.whole_runs import SIZE, Case, Outcome, judge, simulated, sound, worse
+from evidence.simulated.budget import most_allowed, planned, powered, sampled_pool
+from evidence.simulated.whole_runs import CASES, SIZE, Case, Outcome, judge, simulated, sound, worse
 
 BY_NAME = {case.name: case for case in (*CASES, *powered())}
 
