@@ -41,6 +41,7 @@ check: install
 	$(PY) -m ruff check $(SOURCES)
 	$(PY) -m ruff format --check $(SOURCES)
 	$(PY) -m codespell_lib $(SOURCES) docs *.md *.toml Makefile
+	$(VENV)/bin/proselint --config .proselintrc.json check *.md docs/*.md docs/*/*.md
 	$(PY) -m mypy
 	$(PY) -m pytest -q tests/test_layering.py tests/docs
 

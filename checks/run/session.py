@@ -1,8 +1,8 @@
 """One session judged: the second of two passes over a run (the first: `checks.run.floor`).
 
-judge_session(ReadSession, RunFloor, RunFacts) -> SessionSums     numbers and findings alone
-RunSums + RunSums -> RunSums                                      `checks.run.sums`
-judge_run(RunSums, RunFloor, RunFacts) -> RunJudgement            `checks.run.judge`
+judge_session(ReadSession, RunFloor, RunFacts) -> SessionSums   numbers and findings alone
+RunSums + RunSums -> RunSums                                    `checks.run.sums`
+judge_run(RunSums, RunFloor, RunFacts) -> RunJudgement          `checks.run.judge`
 """
 
 from collections import Counter

@@ -76,9 +76,9 @@ class SessionSums:
 
     `loads` are what its answers hold by path and arm; `plain` the exact checks of the turns as
     users send them, `stalled` those of them that stood still. `profiles` are the sums of each
-    further arm, `shifts` those of the main arm and of an arm with other prompts over the turns that
-    `score_shifts` holds how far scores of equal tokens lie apart, `rates` what the answers hold
-    that are not compared word by word. `prints`, `answered_on` and `runs` say which servers
+    further arm, `shifts` those of the main arm and of an arm with other prompts over the turns of
+    both. `score_shifts` holds how far scores of equal tokens lie apart, `rates` what the answers
+    hold that are not compared word by word. `prints`, `answered_on` and `runs` say which servers
     answered, and in which run.
     `planted`, `copies`, `swapped` and `planted_calls` are the controls planted in its turns; `cuts`
     the outputs that were cut, `delivered` those that were parsed once, and `uncut` counts the

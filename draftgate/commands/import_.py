@@ -44,7 +44,7 @@ def command(
     draftgate import ~/.claude/projects -o sessions.jsonl --redact --tag template=v7
     zcat run.jsonl.gz | draftgate import - -o sessions.jsonl
 
-    Images and very long texts are kept in a folder beside the output. Ends with 0 if a replayable
+    Images and long texts are kept in a folder beside the output. Ends with 0 if a replayable
     turn was found, else 2.
     """
     from traces.errors import InputError

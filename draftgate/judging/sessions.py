@@ -1,7 +1,7 @@
 """The sessions of a run one by one, as they are read from its journals.
 
-journals ─ index ─▶ one session's exchanges ─ read_session ─▶ ReadSession ─▶ spool
-                                                     the next time: spool ─▶ ReadSession
+    journals ─ index ─▶ one session's exchanges ─ read_session ─▶ ReadSession ─▶ spool
+                                                         the next time: spool ─▶ ReadSession
 
 One session is in memory at a time, beside places and times of all. The first time all journals are
 read and decoded; what was made of them is kept in a temporary file, from where it comes in a

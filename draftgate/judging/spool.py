@@ -8,8 +8,7 @@ import os
 import pickle
 import tempfile
 from pathlib import Path
-from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import zstandard
 
@@ -58,17 +57,6 @@ class Spool:
     def close(self) -> None:
         """Give the disk back."""
         self._file.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _write(self, data: bytes) -> Kept:
         kept = Kept(self._end, len(data))

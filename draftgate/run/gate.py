@@ -159,7 +159,7 @@ def _run(begun: _Begun, reporter: Reporter) -> GateOutcome:
     facts = replace(facts, notes=(*facts.notes, *collector.notes))
     facts = with_evidence(facts, index.samples, index.losses, index.strays, asked.swaps)
     time = begun.started, datetime.now(UTC)
-    with Spool() as spool, closing(index):
+    with closing(Spool()) as spool, closing(index):
         sessions = FiledSessions(index, asked.answers, facts, spool)
         return conclude(sessions, facts, config, folder, time, reporter)
 

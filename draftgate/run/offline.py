@@ -61,7 +61,7 @@ def judge_journals(files: Sequence[Path], config_file: Path | None) -> GateOutco
     facts = _facts(_config(config_file, begun), folder, begun, index)
     facts = with_evidence(facts, index.samples, index.losses, index.strays)
     answers = Answers(scores=_scores(files))
-    with Spool() as spool, closing(index):
+    with closing(Spool()) as spool, closing(index):
         sessions = FiledSessions(index, answers, facts, spool)
         judged = judge_all(sessions, facts, answers).judgement
     return GateOutcome(

@@ -17,12 +17,11 @@ import reports.store.layout as layout
 import reports.store.loading as loading
 import traces.journal.frames as frames
 from draftgate.config.config import Config
-from draftgate.config.file import parse_config
 from draftgate.progress import SilentReporter
 from draftgate.run.outcome import GateOutcome
 from replay.sending.resume import settles
 from reports.store.store import Store, holds_run
-from tests.support.paper.gate import LENIENT, K
+from tests.support.paper.gate import urls_config
 from tests.support.paper.sessions import write_sessions
 from traces.journal.journal import JournalReader
 
@@ -77,29 +76,9 @@ def config_of(folder: Path, pair: Servers) -> Config:
     if not sessions.exists():
         folder.mkdir(parents=True, exist_ok=True)
         write_sessions(sessions, SESSIONS, TURNS)
-    return parse_config(
-        {
-            "run": {
-                "sessions": [str(sessions)],
-                "output": str(folder / "out"),
-                "db": str(folder / "store.duckdb"),
-                "tool_parser": "hermes",
-                "sampled_share": 0,
-                "plain_share": 0.5,
-            },
-            "baseline": {"urls": [pair.baseline]},
-            "candidate": {
-                "urls": [pair.candidate],
-                "speculative_config": {"method": "eagle3", "num_speculative_tokens": K},
-            },
-            "policy": {
-                "noise_tails": "light",
-                **LENIENT,
-                "severity": {"CHUNK_STALL": "info"},
-            },
-        },
-        "chaos",
-    )
+    severity = {"CHUNK_STALL": "info"}
+    run = {"plain_share": 0.5}
+    return urls_config(folder, pair.baseline, pair.candidate, run, severity=severity)
 
 
 def undisturbed(folder: Path, pair: Servers) -> Undisturbed:

@@ -5,6 +5,7 @@ import gc
 import json
 import tracemalloc
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -113,7 +114,7 @@ def filed(files: list[Path], spool: Spool) -> FiledSessions:
 
 @pytest.fixture
 def spool() -> Iterator[Spool]:
-    with Spool() as made:
+    with closing(Spool()) as made:
         yield made
 
 
@@ -183,7 +184,7 @@ class Measuring(Counting):
 def bytes_in_use(folder: Path, sessions: int) -> int:
     folder.mkdir()
     files = journals(folder, sessions)
-    with Spool() as spool:
+    with closing(Spool()) as spool:
         tracemalloc.start()
         measuring = Measuring(filed(files, spool))
         judge_all(measuring, FACTS, Answers())

@@ -47,18 +47,26 @@ def paper_config(folder: Path, servers: tuple[PaperServer, PaperServer], **polic
     sessions = folder / "sessions.jsonl"
     if not sessions.exists():
         write_sessions(sessions, 24, 4)
+    return urls_config(folder, servers[0].url, servers[1].url, {}, **policy)
+
+
+def urls_config(
+    folder: Path, baseline: str, candidate: str, run: dict[str, Any], **policy: Any
+) -> Config:
+    """The same of servers by their URLs; `folder` holds the sessions, `run` further keys."""
     return parse_config(
         {
             "run": {
-                "sessions": [str(sessions)],
+                "sessions": [str(folder / "sessions.jsonl")],
                 "output": str(folder / "out"),
                 "db": str(folder / "store.duckdb"),
                 "tool_parser": "hermes",
                 "sampled_share": 0,
+                **run,
             },
-            "baseline": {"urls": [servers[0].url]},
+            "baseline": {"urls": [baseline]},
             "candidate": {
-                "urls": [servers[1].url],
+                "urls": [candidate],
                 "speculative_config": {"method": "eagle3", "num_speculative_tokens": K},
             },
             "policy": {"noise_tails": "light", **LENIENT, **policy},
