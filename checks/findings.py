@@ -47,6 +47,9 @@ HTTP_STATUS_MISMATCH = _code(
 STREAM_ERROR_CHUNK = _code("STREAM_ERROR_CHUNK", TRANSPORT, "an error object inside a 200 stream")
 STREAM_NO_FINISH = _code("STREAM_NO_FINISH", TRANSPORT, "the stream ends without a finish_reason")
 STREAM_NO_DONE = _code("STREAM_NO_DONE", TRANSPORT, "the stream ends without its [DONE] event")
+STREAM_PROTOCOL = _code(
+    "STREAM_PROTOCOL", TRANSPORT, "events break the order of their route, or contradict each other"
+)
 CHUNK_STALL = _code("CHUNK_STALL", TRANSPORT, "a gap inside the stream far beyond the baseline's")
 SERVER_RESTARTED = _code(
     "SERVER_RESTARTED", TRANSPORT, "the server ended or lost its connections with turns in flight"

@@ -3,6 +3,7 @@
 data: {"error": {"message": "internal error", "code": 500}}      STREAM_ERROR_CHUNK
 """
 
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -11,6 +12,9 @@ from checks.findings import WARNING, Finding, NotJudged
 from checks.pair import NO_ANSWER, Pair, Side
 from checks.request import wants_usage
 from traces.wire.response import Response
+from traces.wire.route import END
+
+_DIGITS = re.compile(r"\d+")
 
 STALL_FACTOR = 10
 """A gap is a stall above this many times the baseline's 99% quantile of gaps …"""
@@ -71,9 +75,11 @@ def check_stream(pair: Pair) -> Iterator[Finding | NotJudged]:
     if not candidate.done:
         yield Finding(
             f.STREAM_NO_DONE,
-            f"the stream ends without data: [DONE]{_torn(candidate)}",
+            f"the stream ends without {END[candidate.route]}{_torn(candidate)}",
             baseline_too=baseline is not None and not baseline.done,
         )
+    if candidate.protocol:
+        yield _protocol(candidate, baseline)
     if pair.request is None:
         yield NotJudged(f.USAGE_MISSING, "the request is unknown")
     elif wants_usage(pair.request) and _no_usage(candidate):
@@ -103,6 +109,26 @@ def is_cut(side: Side) -> bool:
     """Whether only the Transport codes are judged: no finish_reason, or an error in the stream."""
     stream = side.stream
     return stream is not None and (not stream.finish_reason or error_in(stream) is not None)
+
+
+def _protocol(candidate: Response, baseline: Response | None) -> Finding:
+    """One finding for all breaches of a stream; the baseline's breaches of the same kinds excuse
+    them."""
+    first, *more = candidate.protocol
+    kinds = {_kind(text) for text in candidate.protocol}
+    known = set() if baseline is None else {_kind(text) for text in baseline.protocol}
+    return Finding(
+        f.STREAM_PROTOCOL,
+        first + (f", and {len(more)} more" if more else ""),
+        candidate=first,
+        baseline_too=kinds <= known,
+        detail={"breaches": list(candidate.protocol)},
+    )
+
+
+def _kind(breach: str) -> str:
+    """A breach without the places it names."""
+    return _DIGITS.sub("#", breach)
 
 
 def check_stall(pair: Pair) -> Iterator[Finding | NotJudged]:

@@ -21,7 +21,7 @@ from checks.run.exact import of_arm
 from checks.servers.server_counters import AnswerSums, judge_counters, other_traffic, sums
 from checks.servers.speed import saturation
 from checks.sessions.evidence import RunFacts
-from traces.journal.arm import MAIN, PLAIN, SAMPLED, Arm, further_arm_of
+from traces.journal.arm import MAIN, SAMPLED, SERVED, Arm, further_arm_of
 from traces.journal.exchange import (
     PATHS,
     ArmKey,
@@ -71,7 +71,7 @@ def _whole(response: Response) -> bool:
 
 
 def answered_bound(turns: Sequence[AnsweredTurn]) -> Bound:
-    """Few enough turns lack an answer. `turns` are those of the judged arms and the plain one."""
+    """Few enough turns lack an answer. `turns` are those of the judged arms and the served ones."""
     answers = [turn.answer for turn in turns]
     missing, refused = answers.count("missing"), answers.count("refused")
     asked = len(turns) - refused
@@ -98,8 +98,8 @@ def answered_bound(turns: Sequence[AnsweredTurn]) -> Bound:
 def answered_turns(
     captures: Evidence, planned: Iterable[TurnId], facts: RunFacts
 ) -> Iterator[AnsweredTurn]:
-    """Every turn that was to be sent, or that a path holds, in judged arms and the plain one."""
-    for arm in (MAIN, PLAIN, SAMPLED, *(a.name for a in facts.judged_arms if not a.is_main)):
+    """Every turn that was to be sent, or that a path holds, in judged arms and served ones."""
+    for arm in (MAIN, *SERVED, SAMPLED, *(a.name for a in facts.judged_arms if not a.is_main)):
         candidate, baseline = captures.of("candidate", arm), captures.of("baseline", arm)
         for turn in sorted(
             {*(planned if arm == MAIN else ()), *baseline, *candidate}, key=turn_order

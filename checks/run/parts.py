@@ -73,7 +73,7 @@ def judge_parts(
     """Each matter by itself."""
     policy, seed, main = facts.policy, facts.seed, arms[facts.main]
     accepted = added_up((one.accepted for one in sessions), Accepted(ProfileSums(floor.k)))
-    beside = added_up((one.plain + one.added.exact for one in sessions), PairJudgements())
+    beside = added_up((one.served + one.added.exact for one in sessions), PairJudgements())
     return Parts(
         setup=_setup(sessions, main, facts),
         greedy=greedy_of(main, facts.main, floor, facts),

@@ -39,7 +39,7 @@ from checks.sampled.turn import score_turn
 from checks.scope import ADDED
 from checks.servers.speed import chunk_counts, speed_pair
 from checks.sessions.evidence import RunFacts
-from checks.sessions.pairs import LivePair, main_pairs, plain_pairs
+from checks.sessions.pairs import LivePair, main_pairs, served_pairs
 from checks.sessions.reading import Reading, at_boundaries
 from checks.sessions.setup import ONLY_FIRST, prompt_differences
 from checks.sessions.turns import sampled_turns
@@ -47,12 +47,12 @@ from checks.slices.regret import Part, Sums, added, regret_sums
 from checks.vllm.cutter import fate_of
 from checks.vllm.split_run import CutOutput
 from checks.vllm.unparsed import with_parser_faults
-from traces.journal.arm import MAIN, PLAIN, SAMPLED, Arm
+from traces.journal.arm import MAIN, PLAIN, SAMPLED, SERVED, Arm
 from traces.journal.exchange import Evidence, Exchange, TurnId
 
 
 def pairs_of(read: ReadSession, floor: RunFloor, facts: RunFacts) -> dict[str, list[LivePair]]:
-    """The pairs of a session by arm, the plain and the sampled one among them."""
+    """The pairs of a session by arm, the served and the sampled ones among them."""
     found = {
         arm.name: list(
             main_pairs(
@@ -66,7 +66,8 @@ def pairs_of(read: ReadSession, floor: RunFloor, facts: RunFacts) -> dict[str, l
         for arm in facts.judged_arms
     }
     hard = floor.hard_bound(MAIN)
-    found[PLAIN] = list(plain_pairs(read.evidence, hard, floor.known))
+    for arm in SERVED:
+        found[arm] = list(served_pairs(read.evidence, arm, hard, floor.known))
     readings = read.readings[SAMPLED]
     found[SAMPLED] = list(main_pairs(read.evidence, readings, SAMPLED, hard, floor.known))
     return found
@@ -93,9 +94,7 @@ def judge_session(read: ReadSession, floor: RunFloor, facts: RunFacts) -> Sessio
     return SessionSums(
         arms=arms,
         loads={key: load_of(found.values()) for key, found in captures.arms.items()},
-        plain=stalls_labelled(
-            judge_pairs(pairs[PLAIN], judged[PLAIN], policy), captures, facts, bound
-        ),
+        served=_served(pairs, judged, captures, facts, bound),
         stalled=tuple(stalled_turns(captures, bound)),
         accepted=accepted_of(read.readings[MAIN], floor.k),
         profiles={a: sums_of(r, floor.k) for a, r in read.readings.items() if a != MAIN},
@@ -164,6 +163,21 @@ def _arm(
         chunks=tuple(chunk_counts(exchange.response) for exchange in baseline.values()),
         changes=tuple(_changes([turn for turn, _ in read.greedy[arm.name]], candidate)),
     )
+
+
+def _served(
+    pairs: Mapping[str, list[LivePair]],
+    judged: Mapping[str, list[Judgement]],
+    captures: Evidence,
+    facts: RunFacts,
+    bound: float | None,
+) -> PairJudgements:
+    """What users' clients get, on every route; stalls of the chat route were sent again."""
+    found = PairJudgements()
+    for arm in SERVED:
+        exact = judge_pairs(pairs[arm], judged[arm], facts.policy)
+        found += stalls_labelled(exact, captures, facts, bound) if arm == PLAIN else exact
+    return found
 
 
 def _regrets(read: ReadSession, floor: RunFloor) -> dict[Part, Sums]:

@@ -74,7 +74,7 @@ class SessionSums:
     """All that the judgement of a run needs of one session: numbers, small findings, and regrets
     per token. No capture is kept.
 
-    `loads` are what its answers hold by path and arm; `plain` the exact checks of the turns as
+    `loads` are what its answers hold by path and arm; `served` the exact checks of the turns as
     users send them, `stalled` those of them that stood still. `profiles` are the sums of each
     further arm, `shifts` those of the main arm and of an arm with other prompts over the turns of
     both. `score_shifts` holds how far scores of equal tokens lie apart, `rates` what the answers
@@ -88,7 +88,7 @@ class SessionSums:
 
     arms: Mapping[str, ArmSums]
     loads: Mapping[ArmKey, Load]
-    plain: PairJudgements
+    served: PairJudgements
     stalled: tuple[TurnId, ...]
     accepted: Accepted
     profiles: Mapping[str, ProfileSums]

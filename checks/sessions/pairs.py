@@ -13,10 +13,11 @@ from checks.servers.restarts import Restart, cold_turns
 from checks.sessions.evidence import ServerFacts, SessionEvidence
 from checks.sessions.reading import Reading
 from checks.tokens.text_fork import near_tie_in_text
-from traces.journal.arm import MAIN, PLAIN, REPEAT
+from traces.journal.arm import MAIN, PLAIN, REPEAT, SERVED
 from traces.journal.exchange import Evidence, Exchange, TurnId
 from traces.wire.response import Response
-from traces.wire.tokens import known_texts
+from traces.wire.route import Route
+from traces.wire.tokens import joined_text, known_texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,27 +82,29 @@ def main_pairs(
         )
 
 
-def plain_pairs(session: SessionEvidence, hard_bound: float, known: RunWide) -> Iterator[LivePair]:
-    """The turns as users send them. Texts are compared only where the judged arms, and the
-    baseline against itself, gave the same tokens, and where neither text leaves those tokens at a
-    near tie: else rounding may explain a difference.
+def served_pairs(
+    session: SessionEvidence, arm: str, hard_bound: float, known: RunWide
+) -> Iterator[LivePair]:
+    """The turns as users send them, on the route of the arm. Texts are compared only where the
+    judged arms, and the baseline against itself, gave the same tokens, and where neither text
+    leaves those tokens at a near tie: else rounding may explain a difference.
     """
     evidence = session.captures
-    baseline, cold = evidence.of("baseline", PLAIN), known.cold(session, PLAIN)
-    for turn, exchange in evidence.of("candidate", PLAIN).items():
+    baseline, cold = evidence.of("baseline", arm), known.cold(session, arm)
+    for turn, exchange in evidence.of("candidate", arm).items():
         if turn not in baseline:
             continue
         yield LivePair(
             turn,
-            PLAIN,
+            arm,
             pair_of_responses(
                 exchange.request,
                 _answered(baseline[turn]),
                 _answered(exchange),
-                gap_p99_ms=known.gap_p99,
+                gap_p99_ms=known.gap_p99 if arm == PLAIN else None,
                 block_size=known.server.block_size,
                 max_model_len=known.server.max_model_len,
-                compare_text=_comparable(evidence, turn, hard_bound, known.texts),
+                compare_text=_comparable(evidence, arm, turn, hard_bound, known),
                 cold=turn in cold,
             ),
         )
@@ -135,30 +138,52 @@ def _shows_ties(response: Response) -> bool:
 
 
 def _comparable(
-    evidence: Evidence, turn: TurnId, hard_bound: float, texts: Mapping[int, str]
+    evidence: Evidence, arm: str, turn: TurnId, hard_bound: float, known: RunWide
 ) -> bool:
-    """Whether only a fault, and no near tie, can make the plain texts of a turn differ."""
+    """Whether only a fault, and no near tie, can make the served texts of a turn differ."""
     arms = [
-        evidence.of(path, arm).get(turn)
-        for path, arm in (("candidate", MAIN), ("baseline", MAIN), ("baseline", REPEAT))
+        evidence.of(path, judged).get(turn)
+        for path, judged in (("candidate", MAIN), ("baseline", MAIN), ("baseline", REPEAT))
     ]
     responses = [exchange.response for exchange in arms if exchange is not None]
     ids = {response.token_ids for response in responses}
     if len(ids) != 1 or None in ids or not all(map(_shows_ties, responses)):
         return False
-    plain = [
-        message_of_response(evidence.of(path, PLAIN)[turn].response)
-        for path in ("candidate", "baseline")
-    ]
-    judged = _said(message_of_response(evidence.of("baseline")[turn].response))
-    if [_said(message) == judged for message in plain] == [True, False]:
-        # The baseline alone leaves its own judged answer: whatever did that, it is no drafter.
+    own = evidence.of("baseline").get(turn)
+    sides = [evidence.of(path, arm)[turn].response for path in ("candidate", "baseline")]
+    if own is None or (arm != PLAIN and not _same_prompt(sides, own.response)):
+        return False
+    route, eos = SERVED[arm], known.server.eos
+    seen = [_as_served(response, route, eos) for response in responses]
+    judged = _said(message_of_response(_as_served(own.response, route, eos)))
+    served = [message_of_response(side) for side in sides]
+    said = [_said(message) == judged for message in served]
+    if said == [True, False] or (arm != PLAIN and not said[1]):
+        # The baseline alone leaves its own judged answer: whatever did that, it is no drafter. On
+        # another route its tokens are known only where it gives that answer again.
         return False
     return not any(
-        near_tie_in_text(response, message, hard_bound, texts)
-        for message in plain
-        for response in responses
+        near_tie_in_text(response, message, hard_bound, known.texts)
+        for message in served
+        for response in seen
     )
+
+
+def _same_prompt(sides: Sequence[Response], judged: Response) -> bool:
+    """Whether a route's answers are to a prompt of as many tokens as that of the judged arm."""
+    ids = judged.prompt_token_ids
+    sizes = {side.usage.prompt if side.usage else None for side in sides}
+    return ids is not None and sizes == {len(ids)}
+
+
+def _as_served(response: Response, route: Route, eos: Sequence[str]) -> Response:
+    """A judged response as the route shows it: a completion is the text of its tokens."""
+    if route != "completions":
+        return response
+    text = joined_text(response.tokens or ())
+    for end in eos:
+        text = text.removesuffix(end)
+    return replace(response, content=text, reasoning="", tool_calls=())
 
 
 def _said(message: Message) -> tuple[str, str, tuple[tuple[str | None, str], ...]]:

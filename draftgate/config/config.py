@@ -54,6 +54,8 @@ def _put_in(path: str) -> str:
         raise FixableError(str(error), error.fix) from None
 
 
+OtherRoute = Literal["messages", "responses", "completions"]
+
 Temperature = Annotated[float, Field(gt=0, le=10)]
 
 UserPath = Annotated[str, AfterValidator(_put_in)]
@@ -187,6 +189,13 @@ class RunSection(ConfigTable):
     plain_share: float = Field(
         0.1, ge=0, le=1, description="share of sessions also replayed without ids and logprobs"
     )
+    routes: Literal["recorded", "none"] | tuple[OtherRoute, ...] = Field(
+        "recorded",
+        description="routes on which turns are also replayed as users send them: that of the agent "
+        "which `recorded` a session (Claude Code: messages, Codex: responses), `none`, or a list "
+        "of `messages`, `responses`, `completions` for all sessions (`draftgate docs arms`)",
+    )
+    route_turns: int = Field(24, ge=1, description="largest number of turns replayed on each")
     arms: Literal["none", "listed", "all"] = Field(
         "listed",
         description="further arms: `none`, those `listed` in `[[arms]]`, or `all`, the ready-made "

@@ -20,6 +20,7 @@ from checks.stats.sessions import hash_order
 from draftgate.config.config import ArmSection, Config
 from replay.sending.job import Job, SessionJobs
 from traces.journal.arm import Arm
+from traces.wire.route import Route
 
 CURVE = (1, 4, 16, 64)
 """Concurrencies of EAGLE 3.1's announcement, and one that fills a server's batch."""
@@ -75,6 +76,21 @@ def sampled_share(sessions: Sequence[SessionJobs], share: float, seed: int) -> l
     drawn = {(named[name].session, named[name].turn) for name in hash_order(named, seed)[:wanted]}
     chosen = [[j for j in session if (j.session, j.turn) in drawn] for session in sessions]
     return [session for session in chosen if session]
+
+
+def route_sessions(
+    route: Route, sessions: Sequence[SessionJobs], config: Config
+) -> list[SessionJobs]:
+    """The turns that are also asked on `route`: with ``routes = "recorded"`` those whose agent
+    sends them there, else of all; the first ones of sessions drawn by the run's seed.
+    """
+    wanted = config.run.routes
+    if wanted == "recorded":
+        sessions = [s for s in sessions if s and s[0].route == route]
+    elif wanted == "none" or route not in wanted:
+        return []
+    arm = Arm(route, config.run.concurrency, 0.0, max_turns=config.run.route_turns)
+    return choose_sessions(arm, sessions, config.run.seed)
 
 
 def _first_turns(sessions: Sequence[SessionJobs], turns: int) -> list[SessionJobs]:

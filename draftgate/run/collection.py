@@ -1,9 +1,11 @@
 """Taking the evidence: every arm of a path, replayed into the journals of the run's folder.
 
     candidate: main, plain, sampled        baseline: main, aa, plain, sampled
+               messages, responses, …                messages, responses, …
 
 ``main`` are the judged captures, ``aa`` is the baseline against itself (the noise floor), and
-``plain`` replays a share of the sessions as users send them, without token ids and logprobs.
+``plain`` replays a share of the sessions as users send them, without token ids and logprobs; so do
+``messages``, ``responses`` and ``completions``, on other routes.
 ``sampled`` are turns recorded without a temperature once more, as the production sampler does.
 Further arms (`draftgate.run.arms`) follow. Every arm has its own cache salt, so that none profits
 from another's prefix cache, and while it runs the servers' metrics are sampled.
@@ -12,28 +14,40 @@ from another's prefix cache, and while it runs the servers' metrics are sampled.
 import asyncio
 import random
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from checks.run.reruns import in_flight_beside
 from draftgate.config.config import Config
 from draftgate.progress import Reporter
-from draftgate.run.arms import choose_sessions, further_arms, sampled_share, side_by_side
+from draftgate.run.arms import (
+    choose_sessions,
+    further_arms,
+    route_sessions,
+    sampled_share,
+    side_by_side,
+)
 from draftgate.run.folder import RunFolder
 from draftgate.run.paths import OpenPath
 from replay.facts.sampler import MetricsSampler
 from replay.launch.gpu import GpuReader
 from replay.sending.arm import ArmPlan, ArmResult, run_arm
 from replay.sending.endpoint import Endpoint
-from replay.sending.fit import Fitted, fit_turns
+from replay.sending.fit import Fitted, fit_turns, prompts_of
 from replay.sending.job import Job, SessionJobs
 from replay.sending.request import gate_request, plain_request, turn_seed
 from traces.counted import counted
-from traces.journal.arm import MAIN, PLAIN, REPEAT, SAMPLED, Arm
+from traces.journal.arm import MAIN, OTHER_ROUTES, PLAIN, REPEAT, SAMPLED, SERVED, Arm
 from traces.journal.exchange import PATHS, Evidence, TurnId
+from traces.routes.asking import asked
 from traces.session.grammar import under_grammar
 from traces.session.perturbation import perturb
 
-ARMS_OF = {"candidate": (MAIN, PLAIN, SAMPLED), "baseline": (MAIN, REPEAT, PLAIN, SAMPLED)}
+ARMS_OF = {
+    "candidate": (MAIN, PLAIN, *OTHER_ROUTES, SAMPLED),
+    "baseline": (MAIN, REPEAT, PLAIN, *OTHER_ROUTES, SAMPLED),
+}
 """The arms that every run has of each path, in the order they run."""
 
 WARM_UP = ({"role": "user", "content": "Count to three."},)
@@ -49,7 +63,8 @@ class Collector:
         self.reporter = reporter
         self.results: dict[tuple[str, str], ArmResult] = {}
         self.arms = further_arms(config)
-        self.plain_names = {PLAIN, *Arm(PLAIN, config.run.concurrency).rerun_names}
+        self.routes = {**SERVED, **dict.fromkeys(Arm(PLAIN, 1).rerun_names, SERVED[PLAIN])}
+        self.unasked: Counter[tuple[str, str]] = Counter()
         self.gpu = GpuReader()
 
     def fit(self, path: OpenPath, chats: Sequence[SessionJobs]) -> Fitted:
@@ -101,9 +116,14 @@ class Collector:
     ) -> None:
         """Every arm of a path. `limits` holds the `max_tokens` of each turn that fits."""
         self.warm_up(path)
-        chosen_for = {PLAIN: self.plain_sessions, SAMPLED: self.sampled_sessions}
+        fitting = [[j for j in session if (j.session, j.turn) in limits] for session in chats]
+        chosen_for = {
+            PLAIN: self.plain_sessions,
+            SAMPLED: self.sampled_sessions,
+            **{name: self._route_sessions(name) for name in OTHER_ROUTES},
+        }
         for arm in ARMS_OF[path.name]:
-            chosen = chosen_for.get(arm, list)(chats)
+            chosen = chosen_for.get(arm, list)(fitting if arm in OTHER_ROUTES else chats)
             if chosen:
                 self.run_arm(path, arm, chosen, limits, self.config.run.concurrency)
         for further in self.arms:
@@ -185,6 +205,10 @@ class Collector:
         chosen = random.Random(self.config.run.seed).sample(range(len(chats)), count)
         return [chats[i] for i in sorted(chosen)]
 
+    def _route_sessions(self, arm: str) -> Callable[[Sequence[SessionJobs]], list[SessionJobs]]:
+        """What the arm of another route replays."""
+        return lambda chats: route_sessions(SERVED[arm], chats, self.config)
+
     def sampled_sessions(self, chats: Sequence[SessionJobs]) -> list[SessionJobs]:
         """The turns that are sampled besides, with their temperature. Raises ValueError where
         `run.temperature` was not settled (`draftgate.run.target.settle_sampling`)."""
@@ -209,7 +233,7 @@ class Collector:
         abort: bool = False,
     ) -> None:
         """One arm, into its journal; finished turns are not sent again."""
-        sessions = [
+        sessions: list[SessionJobs] = [
             [
                 self._job(path, arm, job, limits, prefix_cache)
                 for job in session
@@ -217,6 +241,8 @@ class Collector:
             ]
             for session in chats
         ]
+        if arm in OTHER_ROUTES:
+            sessions = self._on_route(path, arm, sessions)
         plan = ArmPlan(
             run=self.folder.run,
             path=path.name,
@@ -256,7 +282,11 @@ class Collector:
     def notes(self) -> list[str]:
         """Which servers asked to wait, took no connection, or lost requests, which nothing else
         shows where the next attempt was answered."""
-        found = []
+        found = [
+            f"arm {arm}: {counted(turns, 'turn')} not asked on this route: {reason}"
+            for (arm, reason), turns in self.unasked.items()
+            if turns
+        ]
         for (path, arm), result in self.results.items():
             if result.waits:
                 found.append(
@@ -285,8 +315,8 @@ class Collector:
         limits: Mapping[TurnId, int],
         prefix_cache: bool,
     ) -> Job:
-        plain = arm in self.plain_names
-        make: Callable[..., dict[str, object]] = plain_request if plain else gate_request
+        served = arm in self.routes
+        make: Callable[..., dict[str, object]] = plain_request if served else gate_request
         salt = f"{self.folder.run}-{path.name}-{arm}"
         if not prefix_cache:
             salt += f"-{zlib.crc32(f'{job.session}/{job.turn}'.encode(errors='replace')):08x}"
@@ -298,6 +328,34 @@ class Collector:
             seed=self._seed(path, arm, job),
         )
         return Job(job.session, job.turn, request)
+
+    def _on_route(
+        self, path: OpenPath, arm: str, sessions: Sequence[SessionJobs]
+    ) -> list[SessionJobs]:
+        """The turns as the route asks for them; those it has no words for are left out, and
+        counted."""
+        route = SERVED[arm]
+        prompts: Mapping[TurnId, Sequence[int]] = {}
+        if route == "completions":
+            prompts = asyncio.run(self._prompts(path, sessions))
+        found: list[SessionJobs] = []
+        for session in sessions:
+            jobs = []
+            for job in session:
+                try:
+                    body = asked(route, job.request, prompts.get((job.session, job.turn)))
+                except ValueError as reason:
+                    self.unasked[arm, str(reason)] += path.name == "candidate"
+                    continue
+                jobs.append(replace(job, request=body, route=route))
+            found.append(jobs)
+        return [session for session in found if session]
+
+    async def _prompts(
+        self, path: OpenPath, sessions: Sequence[SessionJobs]
+    ) -> Mapping[TurnId, Sequence[int]]:
+        async with Endpoint(path.urls[0], api_key=path.api_key) as server:
+            return await prompts_of(server, path.model, sessions)
 
     def _seed(self, path: OpenPath, arm: str, job: Job) -> int | None:
         """The seed of a sampled turn that was recorded without one."""

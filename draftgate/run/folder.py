@@ -23,7 +23,7 @@ from pathlib import Path
 from replay.facts.sampler import read_samples
 from traces.collection import collector_paused
 from traces.errors import InputError, Interrupted, OutputError
-from traces.journal.arm import MAIN, PLAIN, SAMPLED, VERIFY, Arm
+from traces.journal.arm import MAIN, PLAIN, SAMPLED, SERVED, VERIFY, Arm
 from traces.journal.exchange import PATHS, ArmKey, Evidence, Stray, exchange_of
 from traces.journal.frames import FrameReader
 from traces.journal.index import JournalIndex
@@ -162,8 +162,7 @@ ARMS: tuple[ArmKey, ...] = (
     ("baseline", MAIN),
     ("baseline", _MAIN.repeat_name),
     ("baseline", VERIFY),
-    ("candidate", PLAIN),
-    ("baseline", PLAIN),
+    *((path, served) for served in SERVED for path in ("candidate", "baseline")),
     ("candidate", SAMPLED),
     ("baseline", SAMPLED),
     *_MAIN.rerun_keys,

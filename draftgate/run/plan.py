@@ -18,6 +18,7 @@ from traces.session.facts import SessionFacts, facts_of
 from traces.session.render import chat_request
 from traces.session.session import Session
 from traces.session.turn import Fidelity, Turn
+from traces.wire.route import PATHS, Route, route_of_format
 
 CAP_REASON = "beyond run.max_turns"
 
@@ -132,10 +133,17 @@ def _planned(session: Session, room: int | None, fidelity: Collection[Fidelity])
     for turn in session.turns:
         reason = _skip_reason(turn, fidelity, full=room is not None and len(jobs) >= room)
         if reason is None:
-            jobs.append(Job(session.session_id, turn.turn_id, chat_request(session, turn)))
+            request = chat_request(session, turn)
+            jobs.append(Job(session.session_id, turn.turn_id, request, route_of(session)))
         else:
             skipped[turn.turn_id] = reason
     return PlannedSession(session, tuple(jobs), skipped)
+
+
+def route_of(session: Session) -> Route:
+    """The route that the session's turns came by: as its tag says, else that of its agent."""
+    tagged = session.tags.get("route")
+    return tagged if tagged in PATHS else route_of_format(session.source.format)
 
 
 def _skip_reason(turn: Turn, fidelity: Collection[Fidelity], *, full: bool) -> str | None:

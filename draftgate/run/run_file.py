@@ -43,6 +43,8 @@ SAME = (
     "run.max_turns",
     "run.max_tokens",
     "run.plain_share",
+    "run.routes",
+    "run.route_turns",
     "run.concurrency",
     "run.arms",
     "run.seed",

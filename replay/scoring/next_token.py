@@ -10,7 +10,6 @@ from typing import Any
 from msgspec import Struct, convert
 
 from replay.scoring.scorer_plan import ScorerPlan
-from replay.scoring.teacher_forcing import ROUTE
 from replay.sending.client import StreamClient
 from traces.served_json import decode_served
 from traces.wire.capture import CaptureKey
@@ -26,7 +25,7 @@ async def next_tokens(plan: ScorerPlan, prefixes: Sequence[Sequence[int]]) -> li
         async def ask(prefix: Sequence[int]) -> Token | None:
             key = CaptureKey(run="", path="", arm="next", session="", turn="")
             async with gate:
-                capture = await client.send(key, _body(plan, prefix), ROUTE)
+                capture = await client.send(key, _body(plan, prefix), "completions")
             return _token(capture.body) if capture.status == 200 else None
 
         return list(await asyncio.gather(*(ask(prefix) for prefix in prefixes)))

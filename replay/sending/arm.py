@@ -246,7 +246,7 @@ class _Runner:
     async def _send(self, job: Job, attempt: int) -> Capture:
         plan = self.plan
         key = CaptureKey(plan.run, plan.path, plan.arm, job.session, job.turn, attempt)
-        capture = await self._client(job.session).send(key, job.request)
+        capture = await self._client(job.session).send(key, job.request, job.route)
         self.writer.add(capture)
         return capture
 

@@ -18,11 +18,10 @@ from replay.sending.connection import CONNECT_TIMEOUT_S, Connection
 from traces.json_bytes import encode_json
 from traces.limits import ERROR_CHARACTERS, EVENT_BYTES, TURN_BYTES, PastLimit, mebibytes
 from traces.wire.capture import LOST, Capture, CaptureKey, Event
+from traces.wire.route import PATHS, Route, is_ended
 
 KEPT_HEADERS = frozenset({"content-type", "date", "retry-after", "server", "x-request-id"})
 """Response headers worth keeping; all others may carry secrets and are dropped."""
-
-CHAT = "/v1/chat/completions"
 
 
 class StreamClient(Connection):
@@ -59,7 +58,7 @@ class StreamClient(Connection):
         self,
         key: CaptureKey,
         request: Mapping[str, Any],
-        route: str = CHAT,
+        route: Route = "chat",
     ) -> Capture:
         """One exchange. Network errors and time-outs do not raise: they are what was captured.
 
@@ -77,7 +76,7 @@ class StreamClient(Connection):
         clock = time.perf_counter
         start = clock()
         try:
-            url = self.base_url + route
+            url = self.base_url + PATHS[route]
             async with http.post(
                 url, data=body, allow_redirects=False, trace_request_ctx=connected
             ) as response:
@@ -94,7 +93,7 @@ class StreamClient(Connection):
         except (aiohttp.ClientError, OSError) as problem:
             waited = clock() - start
             ended, error = _ending(problem, waited)
-        if _is_done(reads):
+        if is_ended(route, b"".join(read for _, read in reads)):
             ended, error = "done", None
         return Capture(
             key=key,
@@ -106,6 +105,7 @@ class StreamClient(Connection):
             headers=headers,
             error=error,
             lost_ms=round(waited * 1000, 3) if ended in LOST else None,
+            route=route,
         )
 
     async def takes_connections(self) -> bool:
@@ -125,7 +125,7 @@ class StreamClient(Connection):
         does; whether it had not ended by then. What the server makes of it is not kept."""
         seen, last = 0, b""
         try:
-            async with self.exchange(request, CHAT) as answer:
+            async with self.exchange(request, PATHS["chat"]) as answer:
                 async for read in answer.content.iter_any():
                     seen, last = seen + read.count(b"data:"), (last + read)[-64:]
                     if seen >= events:
@@ -198,14 +198,3 @@ def _event(at_s: float, read: bytes) -> Event:
         return (at_ms, read.decode())
     except UnicodeDecodeError:
         return (at_ms, read)
-
-
-def _is_done(reads: list[tuple[float, bytes]]) -> bool:
-    """Whether the last line of the body is ``data: [DONE]``, the terminal event."""
-    tail = b""
-    for _, read in reversed(reads):
-        tail = read + tail
-        if len(tail) > 64:
-            break
-    last = tail.rstrip().rsplit(b"\n", 1)[-1]
-    return last in (b"data: [DONE]", b"data:[DONE]")

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from replay.sending.endpoint import Endpoint
 from replay.sending.job import Job, SessionJobs
+from traces.journal.exchange import TurnId
 
 MIN_ROOM = 32
 """A turn with less room than this (tokens), and than its own `max_tokens`, is not worth sending."""
@@ -28,6 +29,19 @@ class Fitted:
     sessions: list[list[Job]] = field(default_factory=list)
     skipped: dict[tuple[str, str], str] = field(default_factory=dict)
     prompt_tokens: dict[tuple[str, str], int] = field(default_factory=dict)
+
+
+async def prompts_of(
+    server: Endpoint, model: str, sessions: Sequence[SessionJobs]
+) -> dict[TurnId, tuple[int, ...]]:
+    """The prompt's token ids of every turn whose prompt the server shows."""
+    found = {}
+    for session in sessions:
+        for job in session:
+            tokenized = await server.tokenize(model, job.request)
+            if tokenized is not None:
+                found[job.session, job.turn] = tokenized.ids
+    return found
 
 
 async def fit_turns(

@@ -2,6 +2,7 @@
 
     main             every session; the verdict's certificate rests on it
     plain            a share of the turns as users send them, without token ids and logprobs
+    messages, …      the same on the other routes that agents use
     sampled          a share of the turns recorded without a temperature, sampled besides
     c1, c4, …        further arms, at another load or with other prompts
 
@@ -10,9 +11,11 @@ the noise floor. ``verify`` is the baseline of main in verify shape. No other mo
 name from parts.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from traces.journal.exchange import ArmKey
+from traces.wire.route import Route
 
 MAIN = "main"
 PLAIN = "plain"
@@ -20,7 +23,17 @@ REPEAT = "aa"
 VERIFY = "verify"
 SAMPLED = "sampled"
 
-OWN_NAMES = frozenset({MAIN, REPEAT, PLAIN, VERIFY, SAMPLED, "candidate", "baseline"})
+SERVED: Mapping[str, Route] = {
+    PLAIN: "chat",
+    "messages": "messages",
+    "responses": "responses",
+    "completions": "completions",
+}
+"""The arms whose answers are what a user's client gets, and the route each is asked on."""
+
+OTHER_ROUTES = tuple(name for name in SERVED if name != PLAIN)
+
+OWN_NAMES = frozenset({MAIN, REPEAT, *SERVED, VERIFY, SAMPLED, "candidate", "baseline"})
 """Names that the gate's own arms and comparisons have."""
 
 

@@ -15,7 +15,9 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct, convert
 
 from traces.json_bytes import decode_json, encode_json
+from traces.routes.asking import chat_view
 from traces.wire.capture import Capture, CaptureKey
+from traces.wire.route import Route
 
 
 class _Base64(Struct):
@@ -45,6 +47,7 @@ class _Record(Struct):
     headers: dict[str, str] | None = None
     error: str | None = None
     lost_ms: Annotated[float, Meta(ge=0)] | None = None
+    route: Route = "chat"
 
 
 class _Request(Struct):
@@ -79,6 +82,7 @@ def encode_record(capture: Capture) -> bytes:
         "ended": capture.ended,
         "error": capture.error,
         **({} if capture.lost_ms is None else {"lost_ms": capture.lost_ms}),
+        **({} if capture.route == "chat" else {"route": capture.route}),
     }
     return encode_json(record) + b"\n"
 
@@ -86,7 +90,7 @@ def encode_record(capture: Capture) -> bytes:
 def decode_record(line: bytes) -> Capture:
     """The capture of one line; ValueError, which names the field, for anything else."""
     record = convert(decode_json(line), _Record)
-    convert(record.request, _Request, strict=False)
+    convert(chat_view(record.route, record.request), _Request, strict=False)
     times = [event.at for event in record.events]
     if any(later < earlier for earlier, later in pairwise(times)):
         raise ValueError("events go back in time")
@@ -107,6 +111,7 @@ def decode_record(line: bytes) -> Capture:
         headers=record.headers or {},
         error=record.error,
         lost_ms=record.lost_ms,
+        route=record.route,
     )
 
 

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from traces.journal.server_sample import ServerSample
+from traces.routes.asking import chat_view
+from traces.routes.reading import read_capture
 from traces.wire.capture import Capture, CaptureKey
-from traces.wire.reassembly import response_of
 from traces.wire.response import Response
+from traces.wire.route import Route
 
 PATHS = ("baseline", "candidate")
 
@@ -45,7 +47,11 @@ def _natural(name: str) -> list[tuple[int, str]]:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One request and what came back, reassembled. Times are in ms since it was sent."""
+    """One request and what came back, reassembled. Times are in ms since it was sent.
+
+    `request` is a chat request: of another route it is what that body asks for
+    (`traces.routes.asking.chat_view`).
+    """
 
     key: CaptureKey
     request: dict[str, Any]
@@ -55,6 +61,7 @@ class Exchange:
     ended_ms: float | None
     bytes: int
     error: str | None
+    route: Route = "chat"
 
     @property
     def turn(self) -> TurnId:
@@ -70,13 +77,14 @@ def exchange_of(capture: Capture) -> Exchange:
     """A capture, read."""
     return Exchange(
         key=capture.key,
-        request=capture.request,
-        response=response_of(capture),
+        request=chat_view(capture.route, capture.request),
+        response=read_capture(capture),
         sent_at=capture.sent_at,
         ended=capture.ended,
         ended_ms=capture.events[-1][0] if capture.events else None,
         bytes=len(capture.body),
         error=capture.error,
+        route=capture.route,
     )
 
 

@@ -7,6 +7,8 @@ reassembly of a response from it is in `traces.wire.reassembly`.
 from dataclasses import dataclass, field
 from typing import Any
 
+from traces.wire.route import Route
+
 Event = tuple[float, str | bytes]
 """(milliseconds since the request was sent, what one network read returned)."""
 
@@ -37,10 +39,11 @@ class Capture:
 
     `status` is the HTTP status, absent where no answer came. `headers` holds response headers
     without secrets. `sent_at` is seconds since the epoch (UTC). `ended` tells how the body ended:
-    ``done`` (the terminal ``[DONE]`` event came), ``closed`` (the connection closed without it),
-    ``error`` (a client or network error, named in `error`: the server lost the connection, be it
+    ``done`` (the event came that ends a stream of the route, such as ``[DONE]``), ``closed`` (the
+    connection closed without it), ``error`` (a client or network error, named in `error`: the server lost the connection, be it
     before the first byte), ``timeout``, ``malformed`` (what came is no HTTP answer), ``refused``
     (no connection was made). `lost_ms` is when the connection was lost, in ms since it was sent.
+    `request` is the body as `route` takes it.
     """
 
     key: CaptureKey
@@ -52,6 +55,7 @@ class Capture:
     headers: dict[str, str] = field(default_factory=dict)
     error: str | None = None
     lost_ms: float | None = None
+    route: Route = "chat"
 
     @property
     def body(self) -> bytes:

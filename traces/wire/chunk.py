@@ -127,10 +127,11 @@ class WireLogprobs(Struct, frozen=True):
 
 
 class WireChoice(Struct, frozen=True):
-    """One of the chunk's choices."""
+    """One of the chunk's choices; `text` stands for a delta in a completion."""
 
     index: Count = 0
     delta: Delta | None = None
+    text: str | None = None
     finish_reason: str | None = None
     stop_reason: str | Count | None = None
     token_ids: list[Count] | None = None

@@ -7,32 +7,23 @@
            "metrics":{"speculative_decoding":{"per_step_accepted":[2],"per_step_drafted":[3]}}}
     data: [DONE]
 
-What a chunk may hold is in `traces.wire.chunk`. Both `delta.reasoning` and the older
+What a chunk may hold is in `traces.wire.chunk`. Those of `/v1/completions` have a `text` in place
+of the delta. Both `delta.reasoning` and the older
 `delta.reasoning_content` are read. Only choice 0 is read: the gate asks for `n: 1`.
 """
 
-import contextlib
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 from typing import Any
 
-from traces.json_bytes import encode_json
-from traces.limits import (
-    ERROR_CHARACTERS,
-    SHOWN_EVENTS,
-    TURN_BYTES,
-    TURN_CALLS,
-    TURN_CHARACTERS,
-    PastLimit,
-    mebibytes,
-)
-from traces.wire.capture import Capture, Event
+from traces.limits import PastLimit
+from traces.wire.capture import Capture
 from traces.wire.chunk import Delta, WireChoice, WireChunk, WireUsage, read_chunk
-from traces.wire.event import WireEvent, json_object, read_event
+from traces.wire.event import WireEvent, read_event
+from traces.wire.feed import BrokenEvents, error_body, feed, refuse_long, short_error
 from traces.wire.reassembly_calls import CallAssembler
 from traces.wire.reassembly_tokens import TokenCollector
 from traces.wire.response import Chunk, Response, Speculation, Usage
-from traces.wire.sse import ServerEvent, SseParser, events_of
+from traces.wire.sse import ServerEvent
 
 DONE = "[DONE]"
 
@@ -44,36 +35,17 @@ def response_of(capture: Capture) -> Response:
     (`traces.limits`), are named in `malformed`. Behind an answer's limit nothing is read.
     """
     if capture.status != 200:
-        return _assemble([], capture.status, done=False, error=_error_body(capture.body))
-    parser = SseParser()
+        return _assemble([], capture.status, done=False, error=error_body(capture.body))
     stream = _Stream(None)
-    broken = stream.broken
-    done = False
-    number = -1
-    try:
-        for number, event in enumerate(events_of(_within_turn(capture.events), parser)):
-            if event.data.startswith(DONE):
-                done = True
-                break
-            _read_one(stream, number, event)
-    except PastLimit as limit:
-        broken.note(number + 1, str(limit))
-    else:
-        if not done and parser.left_over:
-            broken.others.append(f"the stream ends inside event {number + 1}")
-    if parser.undecodable:
-        broken.others.append(f"{parser.undecodable} lines are not UTF-8")
+
+    def take(number: int, event: ServerEvent) -> bool:
+        if event.data.startswith(DONE):
+            return True
+        _read_one(stream, number, event)
+        return False
+
+    done = feed(capture, stream.broken, take)
     return stream.response(capture.status, done)
-
-
-def _within_turn(reads: Iterable[Event]) -> Iterator[Event]:
-    """The reads up to the limit of a turn. Raises PastLimit behind it."""
-    size = 0
-    for at_ms, read in reads:
-        size += len(read)
-        if size > TURN_BYTES:
-            raise PastLimit(f"in an answer of more than {mebibytes(TURN_BYTES)}")
-        yield at_ms, read
 
 
 def _read_one(stream: "_Stream", number: int, event: ServerEvent) -> None:
@@ -112,16 +84,6 @@ def response_of_chunks(
     return _assemble(events, status, done=done, raw_text=raw_text, error=error)
 
 
-def _error_body(body: bytes) -> dict[str, Any]:
-    """The object an error body is; the beginning of its text where it is none, or a long one."""
-    start = body[: 4 * ERROR_CHARACTERS].decode(errors="replace")[:ERROR_CHARACTERS]
-    if len(body) <= ERROR_CHARACTERS:
-        with contextlib.suppress(PastLimit):
-            return json_object(start) or {"error": {"message": start}}
-    rest = f"… ({len(body):,} bytes)" if len(body) > ERROR_CHARACTERS else ""
-    return {"error": {"message": start + rest}}
-
-
 def _assemble(
     events: Iterable[WireEvent],
     status: int | None,
@@ -141,25 +103,6 @@ def _assemble(
     return stream.response(status, done, raw_text)
 
 
-@dataclass(slots=True)
-class _Broken:
-    """Events that were none: the first of them in words, the others counted."""
-
-    shown: list[str] = field(default_factory=list)
-    others: list[str] = field(default_factory=list)
-    more: int = 0
-
-    def note(self, number: int, why: str) -> None:
-        if len(self.shown) < SHOWN_EVENTS:
-            self.shown.append(f"event {number} is {why}")
-        else:
-            self.more += 1
-
-    def lines(self) -> tuple[str, ...]:
-        rest = (f"{self.more} further events are broken",) if self.more else ()
-        return (*self.shown, *rest, *self.others)
-
-
 class _Stream:
     """What the events so far have brought."""
 
@@ -174,7 +117,7 @@ class _Stream:
         self.ids_sent = False
         self.characters = 0
         self.chunks: list[Chunk] = []
-        self.broken = _Broken()
+        self.broken = BrokenEvents()
         self.irregular: dict[str, None] = {}
         self.reasons: list[str] = []
         self.after_finish = 0
@@ -189,9 +132,9 @@ class _Stream:
         """Take in one event: what stands beside the choices, and the first of these."""
         number, at_ms, chunk, raw = event
         if raw is not None:
-            self.error = self.error or _short(_error_object(raw))
+            self.error = self.error or _error_object(raw)
             chunk = _checked(raw, number, self.broken)
-            self.speculation = _speculation(chunk, raw) or self.speculation
+            self.speculation = speculation_of(chunk, raw) or self.speculation
         assert chunk is not None
         if chunk.usage is not None:
             self.usage = _usage(chunk.usage)
@@ -210,7 +153,8 @@ class _Stream:
                 at_ms,
                 None if ids is None else len(ids),
                 None if entries is None else len(entries),
-                choice.delta is not None and (raw is None or _has_delta(raw)),
+                choice.text is not None
+                or (choice.delta is not None and (raw is None or _has_delta(raw))),
             )
         )
 
@@ -220,7 +164,10 @@ class _Stream:
             self._add_text(delta.content)  # type: ignore[arg-type]
         elif delta is not None and not delta.empty:
             self._add_delta(delta)
-        if self.reasons and (choice.token_ids or (delta is not None and delta.says_something)):
+        elif choice.text:
+            self._add_text(choice.text)
+        said = choice.text or (delta is not None and delta.says_something)
+        if self.reasons and (choice.token_ids or said):
             self.after_finish += 1
         if choice.finish_reason:
             self.reasons.append(choice.finish_reason)
@@ -231,7 +178,7 @@ class _Stream:
         self.content.append(text)
         self.length += len(text)
         self.characters += len(text)
-        self._refuse_long()
+        refuse_long(self.characters, len(self.calls))
 
     def _add_delta(self, delta: Delta) -> None:
         text, thought = delta.text, delta.thought
@@ -244,13 +191,7 @@ class _Stream:
         if delta.tool_calls:
             self.characters += self.calls.add(delta.tool_calls)
         self.irregular |= dict.fromkeys(delta.irregular)
-        self._refuse_long()
-
-    def _refuse_long(self) -> None:
-        if self.characters > TURN_CHARACTERS:
-            raise PastLimit(f"in an output of more than {TURN_CHARACTERS:,} characters")
-        if len(self.calls) > TURN_CALLS:
-            raise PastLimit(f"in an answer of more than {TURN_CALLS:,} tool calls")
+        refuse_long(self.characters, len(self.calls))
 
     def response(self, status: int | None, done: bool, raw_text: str | None = None) -> Response:
         """All of it."""
@@ -281,7 +222,7 @@ class _Stream:
         )
 
 
-def _checked(raw: dict[str, Any], number: int, broken: _Broken) -> WireChunk:
+def _checked(raw: dict[str, Any], number: int, broken: BrokenEvents) -> WireChunk:
     """The chunk; an empty one in place of what is none, which is among the broken ones."""
     try:
         return read_chunk(raw)
@@ -297,14 +238,9 @@ def _has_delta(raw: dict[str, Any]) -> bool:
 
 def _error_object(chunk: dict[str, Any]) -> dict[str, Any] | None:
     """The error in a 200 stream: ``{"error": {...}}``, or the older ``{"object": "error"}``."""
-    if chunk.get("error"):
-        return chunk
-    return chunk if chunk.get("object") == "error" else None
-
-
-def _short(error: dict[str, Any] | None) -> dict[str, Any] | None:
-    """The error; the beginning of its text where it is a long one."""
-    return error if error is None else _error_body(encode_json(error))
+    if chunk.get("error") or chunk.get("object") == "error":
+        return short_error(chunk)
+    return None
 
 
 def _usage(usage: WireUsage) -> Usage:
@@ -316,7 +252,8 @@ def _usage(usage: WireUsage) -> Usage:
     )
 
 
-def _speculation(chunk: WireChunk, raw: dict[str, Any]) -> Speculation | None:
+def speculation_of(chunk: WireChunk, raw: dict[str, Any]) -> Speculation | None:
+    """The drafter's steps of an event, as it was read and as it came; `None` without any."""
     steps = chunk.metrics.speculative_decoding if chunk.metrics else None
     if steps is None:
         return None

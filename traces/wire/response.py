@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from traces.wire.route import Route
 from traces.wire.tokens import Token, TopLogprob, known_ids, known_texts
 
 __all__ = [
@@ -104,6 +105,8 @@ class Response:
     finish reason: of several in `finish_reasons` the last is `finish_reason`, as in the clients
     that read on; `after_finish` counts the chunks of output behind the first. `seams` are the
     places in `content` (characters before them) at which calls or reasoning came in between.
+    `protocol` says where events break the order and nesting that their route promises, or
+    contradict each other: ``event 4: a delta of block 1, which is not open``.
     """
 
     status: int | None
@@ -127,6 +130,8 @@ class Response:
     finish_reasons: tuple[str, ...] = ()
     after_finish: int = 0
     seams: tuple[int, ...] = ()
+    protocol: tuple[str, ...] = ()
+    route: Route = "chat"
 
     @property
     def token_ids(self) -> tuple[int, ...] | None:

@@ -1,0 +1,238 @@
+"""Read a stream of ``POST /v1/messages`` as a strict client would.
+
+    event: message_start
+    data: {"type":"message_start","message":{"type":"message","role":"assistant","content":[],…}}
+    event: content_block_start
+    data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}
+    event: content_block_delta
+    data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"ok"}}
+    event: content_block_stop
+    data: {"type":"content_block_stop","index":0}
+    event: message_delta
+    data: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":1}}
+    event: message_stop
+    data: {"type":"message_stop"}
+
+Sources: Anthropic, "Streaming messages" (order and nesting of events, `ping`, `error`); vLLM 0.32,
+`entrypoints/anthropic/serving.py`, `message_stream_converter`. Unknown types of events are passed
+over, as the standard asks of clients.
+"""
+
+import json
+from typing import Any
+
+from msgspec import Struct, ValidationError, convert
+
+from traces.routes.assembly import Assembly, Block, Kind
+from traces.served_json import decode_served
+from traces.wire.capture import Capture
+from traces.wire.feed import error_body, feed
+from traces.wire.response import Response, Usage
+from traces.wire.sse import ServerEvent
+
+
+class _Usage(Struct):
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cache_read_input_tokens: int | None = None
+    cache_creation_input_tokens: int | None = None
+
+
+class _Message(Struct):
+    type: str | None = None
+    role: str | None = None
+    model: str | None = None
+    usage: _Usage | None = None
+
+
+class _Block(Struct):
+    type: str
+    text: str | None = None
+    thinking: str | None = None
+    id: str | None = None
+    name: str | None = None
+    input: dict[str, Any] | None = None
+
+
+class _Delta(Struct):
+    type: str | None = None
+    text: str | None = None
+    thinking: str | None = None
+    partial_json: str | None = None
+    signature: str | None = None
+    stop_reason: str | None = None
+    stop_sequence: str | None = None
+
+
+class _Event(Struct):
+    type: str
+    index: int | None = None
+    message: _Message | None = None
+    content_block: _Block | None = None
+    delta: _Delta | None = None
+    usage: _Usage | None = None
+    error: Any = None
+
+
+_KINDS: dict[str, Kind] = {"text": "text", "thinking": "thinking", "tool_use": "call"}
+
+_DELTAS = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "call"}
+
+_FINISHES = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "max_tokens": "length",
+    "tool_use": "tool_calls",
+}
+"""Stop reasons in the words of chat completions; others stay as they are."""
+
+
+def read_messages(capture: Capture) -> Response:
+    """The response a capture holds. Never raises (`traces.wire.reassembly.response_of`)."""
+    if capture.status != 200:
+        failed = Assembly(error=error_body(capture.body))
+        return failed.response(capture.status, "messages")
+    stream = _Stream()
+    feed(capture, stream.answer.broken, stream.take)
+    stream.ended()
+    return stream.answer.response(capture.status, "messages")
+
+
+class _Stream:
+    def __init__(self) -> None:
+        self.answer = Assembly()
+        self.started = False
+        self.delta_seen = False
+        self.places: dict[int, Block] = {}
+        self.current: int | None = None
+        self.next = 0
+
+    def take(self, number: int, event: ServerEvent) -> bool:
+        answer = self.answer
+        try:
+            read = convert(decode_served(event.data), _Event)
+        except ValidationError as error:
+            answer.broken.note(number, f"no event of this route: {error}")
+            return False
+        except ValueError as error:
+            answer.broken.note(number, f"not a JSON object: {event.data[:80]!r} ({error})")
+            return False
+        if event.type not in (read.type, "message"):
+            answer.breach(number, f"named {event.type}, and its data says {read.type}")
+        if read.type == "ping":
+            return False
+        answer.arrived(event.at_ms, delta=read.type.startswith("content_block_"))
+        if answer.done:
+            answer.breach(number, f"{read.type} behind message_stop")
+        handler = _HANDLERS.get(read.type)
+        if handler is None:
+            answer.irregular[f"events of type {read.type[:40]}"] = None
+        else:
+            if not self.started and read.type not in ("message_start", "error"):
+                answer.breach(number, f"{read.type} before message_start")
+                self.started = True
+            handler(self, number, read)
+        return False
+
+    def begin(self, number: int, read: _Event) -> None:
+        if self.started:
+            self.answer.breach(number, "a second message_start")
+        self.started = True
+        message = read.message or _Message()
+        if message.type != "message" or message.role != "assistant":
+            self.answer.breach(number, "message_start without type message or role assistant")
+        self.answer.model = message.model
+        self._use(message.usage)
+
+    def open(self, number: int, read: _Event) -> None:
+        block, index = read.content_block, read.index
+        if block is None or index is None:
+            self.answer.breach(number, "content_block_start without its block or its index")
+            return
+        if self.current is not None:
+            self.answer.breach(number, f"block {index} starts inside block {self.current}")
+        if index != self.next:
+            self.answer.breach(number, f"block {index} starts, {self.next} is the next one")
+        kind = _KINDS.get(block.type)
+        if kind is None:
+            self.answer.irregular[f"blocks of type {block.type[:40]}"] = None
+            kind = "text"
+        made = Block(kind, block.id, block.name)
+        self.places[index] = made
+        self.current, self.next = index, index + 1
+        self.answer.open(made)
+        first = block.text or block.thinking or (json.dumps(block.input) if block.input else "")
+        if first:
+            self.answer.add(made, first)
+
+    def add(self, number: int, read: _Event) -> None:
+        delta, index = read.delta or _Delta(), read.index
+        block = None if index is None else self.places.get(index)
+        if block is None or index != self.current:
+            self.answer.breach(number, f"a delta of block {index}, which is not open")
+            if block is None:
+                return
+        if delta.type == "signature_delta":
+            block.signed = True
+            return
+        kind = _DELTAS.get(delta.type or "")
+        if kind is None:
+            self.answer.irregular[f"deltas of type {str(delta.type)[:40]}"] = None
+        elif kind != block.kind:
+            self.answer.breach(number, f"a {delta.type} in a block of another type")
+        piece = delta.text or delta.thinking or delta.partial_json
+        if piece:
+            self.answer.add(block, piece)
+
+    def close(self, number: int, read: _Event) -> None:
+        block = None if read.index is None else self.places.get(read.index)
+        if block is None or read.index != self.current:
+            self.answer.breach(number, f"block {read.index} stops, and is not open")
+            return
+        if block.kind == "thinking" and not block.signed:
+            self.answer.breach(number, f"block {read.index} is thinking without a signature")
+        self.current = None
+
+    def finish(self, number: int, read: _Event) -> None:
+        if self.current is not None:
+            self.answer.breach(number, f"message_delta inside block {self.current}")
+        self._use(read.usage)
+        reason = read.delta.stop_reason if read.delta else None
+        if reason is not None:
+            self.answer.reasons.append(_FINISHES.get(reason, reason))
+            self.answer.stop = read.delta.stop_sequence if read.delta else None
+        self.delta_seen = True
+
+    def stop(self, number: int, read: _Event) -> None:
+        if self.current is not None:
+            self.answer.breach(number, f"message_stop inside block {self.current}")
+        if not self.delta_seen:
+            self.answer.breach(number, "message_stop without a message_delta before it")
+        self.answer.done = True
+
+    def fail(self, number: int, read: _Event) -> None:
+        self.answer.failed({"error": read.error})
+
+    def ended(self) -> None:
+        """What only the end shows: a call without any piece has its arguments in its start."""
+        for block in self.answer.calls:
+            if not block.pieces:
+                block.pieces.append("{}")
+
+    def _use(self, usage: _Usage | None) -> None:
+        if usage is None or usage.input_tokens is None:
+            return
+        cached = usage.cache_read_input_tokens
+        prompt = usage.input_tokens + (cached or 0) + (usage.cache_creation_input_tokens or 0)
+        self.answer.usage = Usage(prompt, usage.output_tokens, cached)
+
+
+_HANDLERS = {
+    "message_start": _Stream.begin,
+    "content_block_start": _Stream.open,
+    "content_block_delta": _Stream.add,
+    "content_block_stop": _Stream.close,
+    "message_delta": _Stream.finish,
+    "message_stop": _Stream.stop,
+    "error": _Stream.fail,
+}
