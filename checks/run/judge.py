@@ -30,6 +30,7 @@ from checks.run.exact import with_policy
 from checks.run.floor import RunFloor, RunMeasures, measure_session, run_floor
 from checks.run.parts import Parts, judge_controls, judge_parts
 from checks.run.read import Sessions
+from checks.run.routes import RouteSums, route_notes
 from checks.run.session import judge_session
 from checks.run.slices import Slices, judge_run_slices
 from checks.run.sums import ArmSums, RunSums, SessionSums, added_up
@@ -44,7 +45,7 @@ from checks.slices.judge import slice_findings
 from checks.slices.regret import RegretSlice, judge_regret_slices
 from checks.verdict import Verdict, decide
 from traces.collection import heap_set_aside
-from traces.journal.arm import MAIN, SAMPLED, Arm
+from traces.journal.arm import MAIN, SAMPLED, SERVED, Arm
 from traces.journal.exchange import PATHS, ArmKey
 
 
@@ -66,6 +67,7 @@ class RunJudgement:
     turns: int
     scope: Scope
     regrets: tuple[RegretSlice, ...]
+    routes: Mapping[str, RouteSums]
     faithful: tuple[Bound, ...] = ()
 
 
@@ -128,6 +130,7 @@ def judge_run(sums: RunSums, floor: RunFloor, facts: RunFacts) -> RunJudgement:
     timed = [pair for one in arms[facts.main] for pair in one.speed]
     curve = speed_curve(arms, loads, facts.seed)
     scope = sum((one.scope for one in sessions), Scope())
+    routes = _routes(sessions)
     verdict = decide(
         bounds=_bounds(parts, sessions, policy),
         findings=findings,
@@ -154,10 +157,12 @@ def judge_run(sums: RunSums, floor: RunFloor, facts: RunFacts) -> RunJudgement:
             *_notes(parts, sessions, facts),
             *arm_notes(arms, loads, curve, facts),
             *(note for arm in parts.perturbed for note in arm.notes),
+            *route_notes(routes),
             *lost_notes,
         ),
         turns=sum(one.turns for one in arms[facts.main]),
         scope=scope,
+        routes=routes,
         faithful=faithful_bounds(sessions, floor, facts),
         regrets=judge_regret_slices(
             {name: sums.sessions[name].regrets for name in sorted(sums.sessions)}, facts.seed
@@ -173,6 +178,13 @@ def _notes(parts: Parts, sessions: Sequence[SessionSums], facts: RunFacts) -> It
     yield from stray_notes(facts.strays)
     yield from irregular_notes(sum((Counter(one.irregular) for one in sessions), Counter()))
     yield from unfaithful_notes(sessions, facts)
+
+
+def _routes(sessions: Sequence[SessionSums]) -> dict[str, RouteSums]:
+    """The counts of every served arm, in the order of `SERVED`."""
+    ran = [arm for arm in SERVED if any(arm in one.routes for one in sessions)]
+    nothing = RouteSums()
+    return {arm: sum((s.routes.get(arm, nothing) for s in sessions), nothing) for arm in ran}
 
 
 def _equal(arms: Mapping[Arm, Sequence[ArmSums]]) -> set[ArmTurn]:

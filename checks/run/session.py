@@ -31,6 +31,7 @@ from checks.run.exact import PairJudgements, checked, judge_pairs, of_arm, plant
 from checks.run.floor import RunFloor
 from checks.run.read import ReadSession
 from checks.run.reruns import labelled, stall_bound_of, stalled_turns, stalls_labelled
+from checks.run.routes import route_sums
 from checks.run.slices import scope_of, slices_of
 from checks.run.sums import AddedSums, ArmSums, SessionSums
 from checks.run.swaps import swapped
@@ -95,6 +96,7 @@ def judge_session(read: ReadSession, floor: RunFloor, facts: RunFacts) -> Sessio
         arms=arms,
         loads={key: load_of(found.values()) for key, found in captures.arms.items()},
         served=_served(pairs, judged, captures, facts, bound),
+        routes=route_sums(pairs, judged, captures),
         stalled=tuple(stalled_turns(captures, bound)),
         accepted=accepted_of(read.readings[MAIN], floor.k),
         profiles={a: sums_of(r, floor.k) for a, r in read.readings.items() if a != MAIN},

@@ -21,6 +21,7 @@ from checks.greedy.shift import TurnShift
 from checks.run.acceptance import Accepted
 from checks.run.answered import AnsweredTurn, Load
 from checks.run.exact import PairJudgements
+from checks.run.routes import RouteSums
 from checks.sampled.turn import ScoredTurn
 from checks.scope import Scope
 from checks.servers.speed import SpeedPair
@@ -75,11 +76,11 @@ class SessionSums:
     per token. No capture is kept.
 
     `loads` are what its answers hold by path and arm; `served` the exact checks of the turns as
-    users send them, `stalled` those of them that stood still. `profiles` are the sums of each
-    further arm, `shifts` those of the main arm and of an arm with other prompts over the turns of
-    both. `score_shifts` holds how far scores of equal tokens lie apart, `rates` what the answers
-    hold that are not compared word by word. `prints`, `answered_on` and `runs` say which servers
-    answered, and in which run.
+    users send them, `routes` their counts by arm, `stalled` those that stood still. `profiles` are
+    the sums of each further arm, `shifts` those of the main arm and of an arm with other prompts
+    over the turns of both. `score_shifts` holds how far scores of equal tokens lie apart, `rates`
+    what the answers hold that are not compared word by word. `prints`, `answered_on` and `runs` say
+    which servers answered, and in which run.
     `planted`, `copies`, `swapped` and `planted_calls` are the controls planted in its turns; `cuts`
     the outputs that were cut, `delivered` those that were parsed once, and `uncut` counts the
     others by reason. `scope` says what its tokens were, and what their text was compared with;
@@ -89,6 +90,7 @@ class SessionSums:
     arms: Mapping[str, ArmSums]
     loads: Mapping[ArmKey, Load]
     served: PairJudgements
+    routes: Mapping[str, RouteSums]
     stalled: tuple[TurnId, ...]
     accepted: Accepted
     profiles: Mapping[str, ProfileSums]

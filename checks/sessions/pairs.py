@@ -14,7 +14,7 @@ from checks.sessions.evidence import ServerFacts, SessionEvidence
 from checks.sessions.reading import Reading
 from checks.tokens.text_fork import near_tie_in_text
 from traces.journal.arm import MAIN, PLAIN, REPEAT, SERVED
-from traces.journal.exchange import Evidence, Exchange, TurnId
+from traces.journal.exchange import PATHS, Evidence, Exchange, TurnId
 from traces.wire.response import Response
 from traces.wire.route import Route
 from traces.wire.tokens import joined_text, known_texts
@@ -150,15 +150,15 @@ def _comparable(
     if len(ids) != 1 or None in ids or not all(map(_shows_ties, responses)):
         return False
     own = evidence.of("baseline").get(turn)
-    sides = [evidence.of(path, arm)[turn].response for path in ("candidate", "baseline")]
-    if own is None or (arm != PLAIN and not _same_prompt(sides, own.response)):
+    sides = [evidence.of(path, arm)[turn].response for path in PATHS]
+    if own is None or (arm != PLAIN and not same_prompt(sides, own.response)):
         return False
     route, eos = SERVED[arm], known.server.eos
     seen = [_as_served(response, route, eos) for response in responses]
-    judged = _said(message_of_response(_as_served(own.response, route, eos)))
+    judged = said(message_of_response(_as_served(own.response, route, eos)))
     served = [message_of_response(side) for side in sides]
-    said = [_said(message) == judged for message in served]
-    if said == [True, False] or (arm != PLAIN and not said[1]):
+    same = [said(message) == judged for message in served]
+    if same == [False, True] or (arm != PLAIN and not same[0]):
         # The baseline alone leaves its own judged answer: whatever did that, it is no drafter. On
         # another route its tokens are known only where it gives that answer again.
         return False
@@ -169,7 +169,7 @@ def _comparable(
     )
 
 
-def _same_prompt(sides: Sequence[Response], judged: Response) -> bool:
+def same_prompt(sides: Sequence[Response], judged: Response) -> bool:
     """Whether a route's answers are to a prompt of as many tokens as that of the judged arm."""
     ids = judged.prompt_token_ids
     sizes = {side.usage.prompt if side.usage else None for side in sides}
@@ -186,7 +186,7 @@ def _as_served(response: Response, route: Route, eos: Sequence[str]) -> Response
     return replace(response, content=text, reasoning="", tool_calls=())
 
 
-def _said(message: Message) -> tuple[str, str, tuple[tuple[str | None, str], ...]]:
+def said(message: Message) -> tuple[str, str, tuple[tuple[str | None, str], ...]]:
     """What a client reads of a message; the ids of calls are drawn anew in every answer."""
     calls = tuple((call.name, call.arguments) for call in message.calls)
     return message.reasoning, message.content, calls

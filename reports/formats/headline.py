@@ -147,8 +147,23 @@ def headline(summary: Summary) -> Iterator[tuple[str, str]]:
         yield "time per output token, speed-up", both_speedups(row)
     if summary.run["scope"]:
         yield "scope", str(summary.run["scope"])
+    if routes := served_routes(summary):
+        yield "routes", routes
     if said := faithful_states(summary):
         yield "exact and rebuilt prompts alone", said
+
+
+def served_routes(summary: Summary) -> str:
+    """``chat 35 turns, messages 24, responses 24 (2 errors)``; empty where only chat was asked."""
+    rows = [row for row in summary["routes"] if row["answered"]]
+    if all(row["route"] == "chat" for row in rows):
+        return ""
+    named = [f"{row['route']} {row['answered']:,}{_errors(row)}" for row in rows]
+    return f"turns as users send them: {', '.join(named)}"
+
+
+def _errors(row: Row) -> str:
+    return f" ({counted(row['errors'], 'error')})" if row["errors"] else ""
 
 
 def faithful_states(summary: Summary) -> str:

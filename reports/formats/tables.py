@@ -176,6 +176,13 @@ CALLS = (
     text("comparison", "comparison"),
     *(count(name, name) for name in ("turns", "same", "spelling", "cosmetic", "consequential")),
 )
+ROUTES = (
+    text("route", "route"),
+    *(
+        count(name.replace("_", " "), name)
+        for name in ("turns", "answered", "refused", "same_prompt", "compared", "equal", "errors")
+    ),
+)
 SCOPE = (
     text("what", "dimension"),
     text("slice", "slice"),

@@ -15,7 +15,13 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from reports.formats.headline import faithful_states, length_interval, strip, verdict_words
+from reports.formats.headline import (
+    faithful_states,
+    length_interval,
+    served_routes,
+    strip,
+    verdict_words,
+)
 from reports.formats.next_steps import next_steps
 from reports.formats.reasons import reasons
 from reports.inert import one_line
@@ -57,6 +63,8 @@ def parts(summary: Summary) -> Iterator[RenderableType]:
     yield from _strip(dict(strip(summary)))
     if run["scope"]:
         yield _hanging(" ", one_line(f"scope: {run['scope']}", 97), style="dim")
+    if routes := served_routes(summary):
+        yield _hanging(" ", routes, style="dim")
     yield from _reasons(summary)
     for number_, step in enumerate(next_steps(summary)[:MOST_STEPS], 1):
         text = f"{step.text.removesuffix('.')}: {step.command}" if step.command else step.text

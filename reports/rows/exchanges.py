@@ -110,6 +110,7 @@ def _capture(reading: Reading) -> dict[str, Any]:
     accepted = response.speculation.accepted if response.speculation else None
     unaligned = steps if isinstance(steps, Unaligned) else None
     return {
+        "route": exchange.route,
         "status": response.status,
         "ended": exchange.ended,
         "finish_reason": response.finish_reason,

@@ -1,12 +1,15 @@
-"""Rows about the slices of a run, and about its scope."""
+"""Rows about the slices of a run, its routes and its scope."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
+from checks.run.routes import RouteSums
 from checks.run.slices import Slices
 from checks.scope import Scope
 from checks.slices.regret import RegretSlice
 from checks.slices.tests import SliceTest
+from traces.journal.arm import SERVED
 
 
 def slice_rows(run: str, slices: Slices) -> Iterator[dict[str, Any]]:
@@ -53,6 +56,12 @@ def regret_rows(run: str, slices: Sequence[RegretSlice]) -> Iterator[dict[str, A
             "high": one.difference.high,
             "change": one.change,
         }
+
+
+def route_rows(run: str, routes: Mapping[str, RouteSums]) -> Iterator[dict[str, Any]]:
+    """One row per served arm."""
+    for arm, sums in routes.items():
+        yield {"run": run, "arm": arm, "route": SERVED[arm], **asdict(sums)}
 
 
 def scope_rows(run: str, scope: Scope) -> Iterator[dict[str, Any]]:

@@ -26,7 +26,7 @@ from reports.rows.judgement import (
 from reports.rows.redacted import Redact
 from reports.rows.scores import rate_rows, score_rows
 from reports.rows.setup import difference_rows, path_rows, session_rows, turn_rows
-from reports.rows.slices import regret_rows, scope_rows, slice_rows
+from reports.rows.slices import regret_rows, route_rows, scope_rows, slice_rows
 from reports.rows.speed import curve_rows, gap_rows, speed_rows
 from reports.schema.records import RunTables
 from traces.journal.arm import Arm
@@ -92,6 +92,7 @@ def run_tables(
         ],
         slices=list(slice_rows(name, judged.slices)),
         regret_slices=list(regret_rows(name, judged.regrets)),
+        routes=list(route_rows(name, judged.routes)),
         scope=list(scope_rows(name, judged.scope)),
         bounds=list(bound_rows(name, judged.verdict.bounds, judged.faithful)),
         controls=list(control_rows(name, judged.verdict.controls)),

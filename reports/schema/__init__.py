@@ -21,6 +21,7 @@ from reports.schema.judgement import (
 from reports.schema.kept import CAPTURE_KEYS, KEPT, view_of
 from reports.schema.record import LAYOUT, LOADS
 from reports.schema.regression import REGRESSIONS
+from reports.schema.route import ROUTES
 from reports.schema.run import ARMS, PATH_DIFFERENCES, PATHS, RUNS, SESSIONS, TURNS
 from reports.schema.scope import SCOPE
 from reports.schema.shift import TEMPLATE_SHIFTS
@@ -48,6 +49,7 @@ TABLES: tuple[Table, ...] = (
     TEMPLATE_SHIFTS,
     SLICES,
     REGRET_SLICES,
+    ROUTES,
     SCOPE,
     BOUNDS,
     CONTROLS,

@@ -7,7 +7,8 @@ ARM = Column(
     "arm",
     "VARCHAR",
     "why it was replayed: main, aa (baseline against itself), verify (target in verify shape), "
-    "plain (as users send it), rerun-…, or a further arm (NAME, NAME-aa, NAME-rerun-…)",
+    "plain (as users send it), messages, responses, completions (the same on that route), "
+    "rerun-…, or a further arm (NAME, NAME-aa, NAME-rerun-…)",
     required=True,
 )
 ATTEMPT = Column(
@@ -25,12 +26,13 @@ CAPTURES = Table(
     CAPTURE_KEY,
     (
         *CAPTURE_COLUMNS,
+        Column("route", "VARCHAR", "chat, completions, messages or responses", required=True),
         Column("status", "INTEGER", "HTTP status; NULL where no answer came"),
         Column(
             "ended",
             "VARCHAR",
-            "done ([DONE] came), closed, error (connection lost), timeout, malformed (no HTTP "
-            "answer), refused (no connection)",
+            "done (the last event of the route came), closed, error (connection lost), timeout, "
+            "malformed (no HTTP answer), refused (no connection)",
             required=True,
         ),
         Column("finish_reason", "VARCHAR", "finish_reason of the choice"),

@@ -47,6 +47,7 @@ class RunTables:
     template_shifts: Rows = ()
     slices: Rows = ()
     regret_slices: Rows = ()
+    routes: Rows = ()
     scope: Rows = ()
     bounds: Rows = ()
     controls: Rows = ()

@@ -75,6 +75,7 @@ QUERIES: dict[str, str] = {
     "slices": "from v_slices where run = $run"
     " order by case verdict when 'fail' then 0 else 1 end, dimension, slice",
     "regrets": "from regret_slices where run = $run order by ordinal",
+    "routes": "from routes where run = $run order by arm = 'plain' desc, arm",
     "scope": "from scope where run = $run order by ordinal",
     "load": "from v_server_load where run = $run order by arm, path",
     "replayed": "select count(distinct session) as sessions, count(*) as turns,"

@@ -129,6 +129,7 @@ def synthetic_run(
                         "max_gap_ms": 3 * pace,
                         "chunks": tokens,
                         "bytes": 300 * tokens,
+                        "route": "chat",
                         "drafter_steps": steps or None,
                         "aligned": True if steps else None,
                     }

@@ -40,10 +40,10 @@ class Capture:
     `status` is the HTTP status, absent where no answer came. `headers` holds response headers
     without secrets. `sent_at` is seconds since the epoch (UTC). `ended` tells how the body ended:
     ``done`` (the event came that ends a stream of the route, such as ``[DONE]``), ``closed`` (the
-    connection closed without it), ``error`` (a client or network error, named in `error`: the server lost the connection, be it
-    before the first byte), ``timeout``, ``malformed`` (what came is no HTTP answer), ``refused``
-    (no connection was made). `lost_ms` is when the connection was lost, in ms since it was sent.
-    `request` is the body as `route` takes it.
+    connection closed without it), ``error`` (a client or network error, named in `error`: the
+    server lost the connection, be it before the first byte), ``timeout``, ``malformed`` (what came
+    is no HTTP answer), ``refused`` (no connection was made). `lost_ms` is when the connection was
+    lost, in ms since it was sent. `request` is the body as `route` takes it.
     """
 
     key: CaptureKey

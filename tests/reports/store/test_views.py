@@ -103,7 +103,7 @@ def _run(steps: list[tuple[str, str, int, list[str]]]) -> RunTables:
         **acceptance_of("r", step_rows, positions, {}),
         sessions=[{"run": "r", "session": s} for s in sessions],
         turns=[{**own, "session": s, "turn_index": 0, "replayable": True} for s in sessions],
-        captures=[{**key, "session": s, "ended": "done"} for s in sessions],
+        captures=[{**key, "session": s, "route": "chat", "ended": "done"} for s in sessions],
         steps=step_rows,
         draft_positions=positions,
     )
