@@ -23,7 +23,7 @@ ROOMS = {
     "traces.routes": "traces.wire",
     "traces.journal": "traces.wire traces.routes",
     "traces.redaction": "traces.session",
-    "traces.cases": "",
+    "traces.cases": "traces.wire",
     "traces.boundaries.label": "",
     "traces.boundaries.mode": "traces.boundaries.label",
     "traces.boundaries.span": "traces.boundaries.label",

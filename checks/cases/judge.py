@@ -1,10 +1,10 @@
 """Judge case files: the same checks as for live pairs, on what a scenario holds."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from msgspec.structs import replace
+from msgspec import structs
 
 from checks import findings as f
 from checks.acceptance.reference import judge_profile
@@ -24,10 +24,12 @@ from traces.cases.case import (
     CaseToken,
 )
 from traces.errors import InputError
+from traces.routes.reading import read_events
 from traces.wire.chunk import read_message
 from traces.wire.reassembly import response_of_chunks
 from traces.wire.reassembly_calls import CallAssembler
-from traces.wire.response import Token, TopLogprob
+from traces.wire.response import Response, Token, TopLogprob
+from traces.wire.route import Route
 
 SplitJudge = Callable[[CaseScenario], list[Finding | NotJudged]]
 """Runs vLLM's own parsers over a scenario's cuts (`checks.vllm.parsers`)."""
@@ -116,7 +118,7 @@ def pair_of_scenario(scenario: CaseScenario) -> Pair | None:
     return Pair(
         request=scenario.request,
         baseline=_baseline(scenario.baseline or CaseBaseline()),
-        candidate=_candidate(scenario.candidate),
+        candidate=_candidate(scenario.candidate, scenario.route),
         neighbours=tuple(Neighbour(n.id, n.text) for n in scenario.candidate.neighbours),
         stop_match=scenario.context.stop_match,
         block_size=scenario.context.block_size,
@@ -135,7 +137,7 @@ def _baseline(part: CaseBaseline) -> Side:
     )
 
 
-def _candidate(part: CaseCandidate) -> Side:
+def _candidate(part: CaseCandidate, route: Route) -> Side:
     status = part.http_status
     if status is None and part.chunks is not None and part.error_body is None:
         status = 200
@@ -143,14 +145,7 @@ def _candidate(part: CaseCandidate) -> Side:
     error = body if body is not None else part.error_body and {"error": str(part.error_body)}
     if part.chunks is None and error is None:
         return Side(status=status, tokens=_tokens(part.tokens), raw_text=part.raw_text)
-    stream = response_of_chunks(
-        part.chunks or [],
-        done=part.done is not False,
-        status=status,
-        times_ms=part.chunk_times_ms or None,
-        raw_text=part.raw_text,
-        error=error,
-    )
+    stream = _stream(part, route, status, error)
     return Side(
         status=status,
         message=message_of_response(stream),
@@ -163,11 +158,27 @@ def _candidate(part: CaseCandidate) -> Side:
     )
 
 
+def _stream(
+    part: CaseCandidate, route: Route, status: int | None, error: dict[str, Any] | None
+) -> Response:
+    if route in ("messages", "responses") and status == 200:
+        read = read_events(route, part.chunks or [], part.chunk_times_ms or None)
+        return replace(read, raw_text=part.raw_text, error=read.error or error)
+    return response_of_chunks(
+        part.chunks or [],
+        done=part.done is not False,
+        status=status,
+        times_ms=part.chunk_times_ms or None,
+        raw_text=part.raw_text,
+        error=error,
+    )
+
+
 def message_of(message: dict[str, Any]) -> Message:
     """An assistant message as served: text, reasoning under either name, and whole calls."""
     read = read_message(message)
     calls = CallAssembler()
-    calls.add([replace(call, index=i) for i, call in enumerate(read.tool_calls or ())])
+    calls.add([structs.replace(call, index=i) for i, call in enumerate(read.tool_calls or ())])
     return Message(read.text, read.thought, calls.finished())
 
 

@@ -15,12 +15,18 @@ def scenario_of_pair(pair: Pair, name: str = "seen") -> Scenario:
     """The scenario (case format 1) that holds all of `pair`; absent parts are left out."""
     scenario = {
         "name": name,
+        "route": _route(pair.candidate),
         "request": pair.request,
         "baseline": _baseline(pair.baseline, pair.compare_text),
         "candidate": _candidate(pair),
         "context": {"stop_match": pair.stop_match, "block_size": pair.block_size},
     }
     return {key: value for key, value in _known(scenario).items() if value != {}}
+
+
+def _route(side: Side) -> str | None:
+    """The route whose events the scenario holds; `None` where it holds chat chunks."""
+    return side.stream.route if side.stream is not None and side.stream.events else None
 
 
 def _baseline(side: Side, with_message: bool) -> Scenario:
@@ -47,7 +53,8 @@ def _candidate(pair: Pair) -> Scenario:
     }
     if side.stream is not None:
         served = side.status == 200
-        part["chunks"] = chunks_of_response(side.stream) if served else []
+        shown = list(side.stream.events) or chunks_of_response(side.stream)
+        part["chunks"] = shown if served else []
         part["done"] = side.stream.done
         part["error_body"] = None if served else side.stream.error
         if pair.baseline.gap_p99_ms is not None and served and part["chunks"]:

@@ -16,6 +16,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from traces.cases.problems import problem_of
 from traces.errors import InputError
+from traces.wire.route import Route
 
 CASE_FORMAT = 1
 
@@ -177,9 +178,14 @@ class CaseExpected(Part):
 
 
 class CaseScenario(Part):
-    """One exchange, or one profile, to judge."""
+    """One exchange, or one profile, to judge.
+
+    `request` is a chat request, whatever the `route`: that says whose events the candidate's
+    `chunks` are.
+    """
 
     name: str
+    route: Route = "chat"
     request: dict[str, Any] | None = None
     baseline: CaseBaseline | None = None
     candidate: CaseCandidate | None = None

@@ -50,6 +50,7 @@ class Assembly:
     done: bool = False
     characters: int = 0
     unshown: int = 0
+    events: list[dict[str, Any]] = field(default_factory=list)
 
     def breach(self, number: int, what: str) -> None:
         """Event `number` breaks the route's protocol: ``event 4: a delta of no open block``."""
@@ -62,8 +63,13 @@ class Assembly:
     def calls(self) -> list[Block]:
         return [block for block in self.blocks if block.kind == "call"]
 
-    def open(self, block: Block) -> None:
-        """A new block, behind those that are there. Raises PastLimit."""
+    def open(self, number: int, block: Block) -> None:
+        """A new block, behind those that are there. Raises PastLimit.
+
+        Clients tell calls apart by their ids: the openai client raises where two are alike.
+        """
+        if block.id and any(block.id == other.id for other in self.blocks):
+            self.breach(number, "a second block or item under one id")
         self.blocks.append(block)
         if block.kind == "call":
             refuse_long(self.characters, len(self.calls))
@@ -110,6 +116,7 @@ class Assembly:
             seams=tuple(self._seams()),
             protocol=(*self.breaches, *rest),
             route=route,
+            events=tuple(self.events) if self.breaches else (),
         )
 
     def _seams(self) -> dict[int, None]:

@@ -110,13 +110,15 @@ class _Stream:
     def take(self, number: int, event: ServerEvent) -> bool:
         answer = self.answer
         try:
-            read = convert(decode_served(event.data), _Event)
+            value = decode_served(event.data)
+            read = convert(value, _Event)
         except ValidationError as error:
             answer.broken.note(number, f"no event of this route: {error}")
             return False
         except ValueError as error:
             answer.broken.note(number, f"not a JSON object: {event.data[:80]!r} ({error})")
             return False
+        answer.events.append(value)
         if event.type not in (read.type, "message"):
             answer.breach(number, f"named {event.type}, and its data says {read.type}")
         if read.type == "ping":
@@ -160,7 +162,7 @@ class _Stream:
         made = Block(kind, block.id, block.name)
         self.places[index] = made
         self.current, self.next = index, index + 1
-        self.answer.open(made)
+        self.answer.open(number, made)
         first = block.text or block.thinking or (json.dumps(block.input) if block.input else "")
         if first:
             self.answer.add(made, first)

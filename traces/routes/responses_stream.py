@@ -136,13 +136,15 @@ class _Stream:
     def take(self, number: int, event: ServerEvent) -> bool:
         answer = self.answer
         try:
-            read = convert(decode_served(event.data), _Event)
+            value = decode_served(event.data)
+            read = convert(value, _Event)
         except ValidationError as error:
             answer.broken.note(number, f"no event of this route: {error}")
             return False
         except ValueError as error:
             answer.broken.note(number, f"not a JSON object: {event.data[:80]!r} ({error})")
             return False
+        answer.events.append(value)
         self._order(number, event, read)
         answer.arrived(event.at_ms, delta=read.type in _DELTAS)
         if read.type == "response.created":
@@ -198,7 +200,7 @@ class _Stream:
             kind = "text"
         block = Block(kind, item.call_id if kind == "call" else item.id, item.name)
         self.items.append((item.id or "", block))
-        self.answer.open(block)
+        self.answer.open(number, block)
 
     def _find(self, number: int, read: _Event, item_id: str | None) -> Block | None:
         """The open item an event is of; a breach where there is none such."""
