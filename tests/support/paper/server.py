@@ -14,7 +14,11 @@ from typing import Any
 from aiohttp import web
 
 from tests.support.paper.model import END, START, PaperModel, Vocabulary, grammar, split
+from tests.support.paper.routes import route_events
 from tests.support.paper.stream import Stream, stream_chunks
+from tests.support.route_streams import Event, wire
+from traces.routes.asking import chat_view
+from traces.wire.route import PATHS, ROUTES, Route
 
 DONE = b"data: [DONE]\n\n"
 
@@ -31,6 +35,9 @@ class Faults:
     `hangs` gives the seconds before an answer begins, `stalls` those before its last chunk, `paces`
     those before every chunk. `after_abort` edits the answer that follows a stream whose client
     went away.
+
+    `rewire` edits the events of an answer on `/v1/messages` and `/v1/responses`, and `routes` are
+    those the server has.
 
     To the first `busy` requests of an arm it says to come back; the next `drops` it drops. `loses`
     gives the seconds after which the connection of a request is lost; None: it is not.
@@ -67,9 +74,11 @@ class Faults:
     stalls: Callable[[dict[str, Any]], float] = lambda request: 0.0
     paces: Callable[[dict[str, Any]], float] = lambda request: 0.0
     after_abort: Callable[[Stream, dict[str, Any]], None] | None = None
+    routes: tuple[Route, ...] = ("messages", "responses")
     busy: int = 0
     drops: int = 0
     loses: Callable[[dict[str, Any]], float | None] = lambda request: None
+    rewire: Callable[[Route, list[Event]], list[Event]] = lambda route, events: events
 
 
 @dataclass
@@ -101,6 +110,8 @@ class PaperServer:
         app.router.add_get("/metrics", self.metrics)
         app.router.add_post("/tokenize", self.tokenize)
         app.router.add_post("/v1/completions", self.complete)
+        for route in self.faults.routes:
+            app.router.add_post(PATHS[route], self.routed)
         return app
 
     def restart(self) -> None:
@@ -217,6 +228,19 @@ class PaperServer:
         finally:
             self.running -= 1
         return response
+
+    async def routed(self, request: web.Request) -> web.StreamResponse:
+        """The answer of a chat, on another route."""
+        body = await request.json()
+        (route,) = (name for name in ROUTES if PATHS[name] == request.path)
+        chat = chat_view(route, body)
+        prompt = self._prompt(chat)
+        answer = self.model.answer(prompt, chat.get("tools") or [], grammar(chat))
+        drafts = self.faults.drafts
+        stream = Stream.of(self.model, prompt, answer, chat, drafts, self.faults.accepts)
+        self._count(stream, self.chats)
+        events = self.faults.rewire(route, route_events(route, stream))
+        return web.Response(body=wire(events), content_type="text/event-stream")
 
     async def complete(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()

@@ -202,7 +202,7 @@ def test_two_calls_under_one_id_are_a_breach(route: Route) -> None:
     ("reason", "finish"),
     [("end_turn", "stop"), ("max_tokens", "length"), ("tool_use", "tool_calls"), ("refusal",) * 2],
 )
-XX_are_read_as_finish_reasons(reason: str, finish: str) -> None:
+def test_stop_reasons_are_read_as_finish_reasons(reason: str, finish: str) -> None:
     events = messages_events([("text", "a")], cut, reason)
     assert read_capture(captured("messages", [wire(events)])).finish_reason == finish
 
