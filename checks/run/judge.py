@@ -130,7 +130,6 @@ def judge_run(sums: RunSums, floor: RunFloor, facts: RunFacts) -> RunJudgement:
     timed = [pair for one in arms[facts.main] for pair in one.speed]
     curve = speed_curve(arms, loads, facts.seed)
     scope = sum((one.scope for one in sessions), Scope())
-    routes = _routes(sessions)
     verdict = decide(
         bounds=_bounds(parts, sessions, policy),
         findings=findings,
@@ -157,12 +156,11 @@ def judge_run(sums: RunSums, floor: RunFloor, facts: RunFacts) -> RunJudgement:
             *_notes(parts, sessions, facts),
             *arm_notes(arms, loads, curve, facts),
             *(note for arm in parts.perturbed for note in arm.notes),
-            *route_notes(routes),
             *lost_notes,
         ),
         turns=sum(one.turns for one in arms[facts.main]),
         scope=scope,
-        routes=routes,
+        routes=_routes(sessions),
         faithful=faithful_bounds(sessions, floor, facts),
         regrets=judge_regret_slices(
             {name: sums.sessions[name].regrets for name in sorted(sums.sessions)}, facts.seed
@@ -178,6 +176,7 @@ def _notes(parts: Parts, sessions: Sequence[SessionSums], facts: RunFacts) -> It
     yield from stray_notes(facts.strays)
     yield from irregular_notes(sum((Counter(one.irregular) for one in sessions), Counter()))
     yield from unfaithful_notes(sessions, facts)
+    yield from route_notes(_routes(sessions))
 
 
 def _routes(sessions: Sequence[SessionSums]) -> dict[str, RouteSums]:

@@ -19,7 +19,7 @@ class RouteSums:
 
     `answered` got an answer of both, `refused` a status 4xx of both (a server without the route).
     `same_prompt` counts answered turns whose prompt has as many tokens as that of the main arm,
-    `compared` those whose texts were held against each other, `equal` those whose texts and calls
+    `compared` those whose texts were compared with each other, `equal` those whose texts and calls
     are alike, `errors` the findings at severity error that the candidate alone shows.
     """
 

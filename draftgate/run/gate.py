@@ -33,7 +33,7 @@ from draftgate.run.folder import RunFolder, read_evidence, read_index, resumable
 from draftgate.run.outcome import GateOutcome
 from draftgate.run.own_servers import measure_verify_floor, run_small_kv, wants_verify_floor
 from draftgate.run.paths import OpenPath, open_paths
-from draftgate.run.plan import Fitting, left_out
+from draftgate.run.plan import Fitting, altered, left_out
 from draftgate.run.questions import Asked, Questioner, ask_arm, ask_main, scorer_method
 from draftgate.run.run_file import changes_since, write_facts, write_run
 from draftgate.run.stored import stored_outcome
@@ -139,7 +139,7 @@ def _run(begun: _Begun, reporter: Reporter) -> GateOutcome:
             facts = replace(
                 _facts(begun, config, servers, fitting),
                 notes=(
-                    *_notes(begun, servers),
+                    *_notes(begun, servers, fitting),
                     *settled.notes,
                     *of_floor,
                     *late.notes,
@@ -179,8 +179,10 @@ def _facts(begun: _Begun, config: Config, servers: Servers, fitting: Fitting) ->
     )
 
 
-def _notes(begun: _Begun, servers: Servers) -> list[str]:
-    return [*begun.notes, *begun.start.notes, *idle_notes(servers, begun.config.run.kind)]
+def _notes(begun: _Begun, servers: Servers, fitting: Fitting) -> list[str]:
+    changed = ", ".join(altered(begun.start.plan, fitting.limits))
+    said = [f"the main arm asks otherwise than the recordings: {changed}"] if changed else []
+    return [*begun.notes, *begun.start.notes, *idle_notes(servers, begun.config.run.kind), *said]
 
 
 def _ask(baseline: OpenPath, facts: RunFacts, collector: Collector) -> tuple[Evidence, Asked]:

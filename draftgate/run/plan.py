@@ -11,6 +11,7 @@ from pathlib import Path
 from draftgate.config.config import Config
 from replay.sending.fit import Fitted
 from replay.sending.job import Job
+from traces.counted import counted
 from traces.errors import InputError
 from traces.importing.importer import ImportedFile, import_files
 from traces.journal.exchange import TurnId
@@ -90,6 +91,25 @@ def left_out(fitting: Fitting) -> str:
         f"{lost:,} of {lost + fit:,} turns are too long for the servers, so {fit:,} are replayed "
         f"(session {session}, turn {turn}: {reason})"
     )
+
+
+def altered(plan: Plan, limits: Mapping[TurnId, int]) -> Iterator[str]:
+    """Recorded options that the main arm asks for otherwise, and in how many turns:
+    ```max_tokens` lowered in 3 turns``. `limits` holds the `max_tokens` sent."""
+    counts: Counter[str] = Counter()
+    for session in plan.jobs:
+        for job in session:
+            request = job.request
+            limit = limits.get((job.session, job.turn), request["max_tokens"])
+            counts["max_tokens"] += limit < request["max_tokens"]
+            counts["logprobs"] += "logprobs" in request
+    words = {
+        "max_tokens": "`max_tokens` lowered in",
+        "logprobs": "more `top_logprobs` than recorded in",
+    }
+    for name, text in words.items():
+        if counts[name]:
+            yield f"{text} {counted(counts[name], 'turn')}"
 
 
 def make_plan(config: Config) -> Plan:

@@ -60,9 +60,11 @@ def plain_request(
     max_tokens: int,
     seed: int | None = None,
 ) -> dict[str, Any]:
-    """The turn as users send it: streamed, with usage, without ids and logprobs."""
+    """The turn as users send it: streamed, with usage, with scores only where they were asked for
+    in the recording (a fault may show only under ``top_logprobs: 0``).
+    """
     request = {key: value for key, value in chat.items() if value is not None}
-    for field in ("logprobs", "top_logprobs", "return_token_ids", "return_tokens_as_token_ids"):
+    for field in ("return_token_ids", "return_tokens_as_token_ids"):
         request.pop(field, None)
     recorded_cap = request.pop("max_completion_tokens", request.pop("max_tokens", max_tokens))
     options = request.get("stream_options") or {}

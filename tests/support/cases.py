@@ -10,5 +10,8 @@ KINDS = sorted((FOLDER / "kinds").glob("*.json"))
 TRIALS = sorted((FOLDER / "trials").glob("*.json"))
 """Faults of one mechanism in several disguises, each with a sound twin."""
 
+ROUTES = FOLDER / "routes.case.json"
+"""The routes of vLLM: sound streams of each, and faults that only their events show."""
+
 BY_HAND = FOLDER / "by_hand.case.json"
 """Scenarios whose codes were derived from the definitions by hand, each with its reason."""

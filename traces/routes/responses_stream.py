@@ -13,7 +13,7 @@
     data: {"type":"response.completed","response":{"status":"completed","output":[…],"usage":…}}
 
 Sources: the OpenAI API reference, "Streaming events" of responses; vLLM 0.32,
-`entrypoints/openai/responses/streaming_events.py`. Three accounts of one answer are held against
+`entrypoints/openai/responses/streaming_events.py`. Three accounts of one answer are compared with
 each other: the deltas, the ``….done`` events, and the output of the last event. Unknown types of
 events are passed over.
 """

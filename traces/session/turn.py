@@ -23,7 +23,10 @@ DiffFormat = Literal["unified", "apply_patch", "search_replace"]
 
 
 class Sampling(Record, frozen=True, kw_only=True):
-    """Sampling parameters as recorded; None = not recorded."""
+    """Sampling parameters as recorded, and the scores asked for; None = not recorded.
+
+    Only a request for `logprobs` may name how many alternatives, `top_logprobs`; 0 is one of them.
+    """
 
     temperature: float | None = None
     top_p: float | None = None
@@ -36,6 +39,8 @@ class Sampling(Record, frozen=True, kw_only=True):
     presence_penalty: float | None = None
     repetition_penalty: float | None = None
     effort: str | None = None
+    logprobs: bool | None = None
+    top_logprobs: int | None = None
 
 
 class Usage(Record, frozen=True, kw_only=True):

@@ -26,6 +26,7 @@ pytest.importorskip("vllm", reason="vLLM is not installed")
 pytestmark = [pytest.mark.vllm, pytest.mark.slow]
 
 TURNS = 32
+ROUTE_TURNS = 8
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,20 @@ def outcome(
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(root)
         folder = tmp_path_factory.mktemp("gate")
-        yield gate(root, folder, pair, max_turns=TURNS)
+        yield gate(root, folder, pair, max_turns=TURNS, route_turns=ROUTE_TURNS)
+
+
+def test_every_route_gives_the_answers_of_the_chat(outcome: GateOutcome) -> None:
+    found = {row["route"]: row for row in rows(outcome, "from routes")}
+    assert set(found) == {"chat", "messages", "responses", "completions"}
+    for route, row in found.items():
+        assert (row["refused"], row["errors"]) == (0, 0), route
+        assert row["answered"] == row["turns"], route
+        assert row["same_prompt"] == row["turns"], route
+    others = [row for route, row in found.items() if route != "chat"]
+    assert [row["turns"] for row in others] == [ROUTE_TURNS] * 3
+    # Rounding may part a few answers; most are compared word by word, or the routes are not judged.
+    assert all(row["compared"] >= ROUTE_TURNS / 2 for row in others)
 
 
 def test_nothing_is_wrong_with_the_pair(outcome: GateOutcome) -> None:

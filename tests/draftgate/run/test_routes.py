@@ -1,4 +1,4 @@
-"""Turns on the routes that agents use: what only their streams show fails the run; sound ones pass."""
+"""Turns on the routes that agents use: a fault of their streams alone fails the run."""
 
 import json
 from collections.abc import Callable

@@ -2,7 +2,13 @@
 
 import pytest
 
-from replay.sending.request import NEUTRAL_SAMPLING, gate_request, plain_request, turn_seed
+from replay.sending.request import (
+    NEUTRAL_SAMPLING,
+    TOP_LOGPROBS,
+    gate_request,
+    plain_request,
+    turn_seed,
+)
 
 CHAT = {"messages": [{"role": "user", "content": "hi"}], "tools": [{"type": "function"}]}
 
@@ -43,6 +49,15 @@ def test_the_plain_request_differs_in_what_changes_the_stream_only() -> None:
         "include_reasoning",
     }
     assert all(gate[key] == value for key, value in plain.items())
+
+
+def test_users_get_the_scores_that_they_asked_for_and_no_others() -> None:
+    asked = {**CHAT, "logprobs": True, "top_logprobs": 0}
+    plain = plain_request(asked, model="m", cache_salt="a", max_tokens=9)
+    assert (plain["logprobs"], plain["top_logprobs"]) == (True, 0)
+    gate = gate_request(asked, model="m", cache_salt="a", max_tokens=9)
+    assert (gate["logprobs"], gate["top_logprobs"]) == (True, TOP_LOGPROBS)
+    assert "logprobs" not in plain_request(CHAT, model="m", cache_salt="a", max_tokens=9)
 
 
 def test_the_session_s_own_sampling_stands() -> None:

@@ -32,8 +32,8 @@ CLIENTS: dict[Route, Callable[[Sequence[bytes]], Got]] = {
 }
 
 
-def ours(route: Route, response: Response) -> tuple[Any, ...]:
-    """As `theirs`, of our own reading."""
+def as_read(route: Route, response: Response) -> tuple[Any, ...]:
+    """As `by_client`, of the reading of this project."""
     inputs = json.loads if route == "messages" else str
     calls = tuple((c.id, c.name, inputs(c.arguments)) for c in response.tool_calls)
     finish = response.finish_reason
@@ -43,7 +43,7 @@ def ours(route: Route, response: Response) -> tuple[Any, ...]:
     return response.content, response.reasoning, calls, finish
 
 
-def theirs(got: Got) -> tuple[Any, ...]:
+def by_client(got: Got) -> tuple[Any, ...]:
     return got.text, got.reasoning, got.calls, FINISHES.get(got.finish or "", got.finish)
 
 
@@ -64,7 +64,7 @@ def agree(route: Route, reads: Sequence[bytes]) -> None:
         with suppress(ValueError):
             assert CLIENTS[route](reads).text == response.content
         return
-    assert ours(route, response) == theirs(CLIENTS[route](reads))
+    assert as_read(route, response) == by_client(CLIENTS[route](reads))
     if route == "responses":
         assert deltas_by_openai(reads) == response.content
 
@@ -118,18 +118,18 @@ def test_what_breaks_a_client_is_no_sound_stream(
         harmed = True
     response = read_capture(captured(route, [wire(damaged)]))
     sound = read_capture(captured(route, [wire(events)]))
-    told = (
+    noticed = (
         response.protocol
         or response.malformed
         or not response.done
-        or ours_or_raw(route, response) != ours_or_raw(route, sound)
+        or read_or_raw(route, response) != read_or_raw(route, sound)
     )
-    assert told or not harmed, (damage, event)
+    assert noticed or not harmed, (damage, event)
 
 
-def ours_or_raw(route: Route, response: Response) -> tuple[Any, ...]:
-    """`ours`, where the arguments may be no JSON."""
+def read_or_raw(route: Route, response: Response) -> tuple[Any, ...]:
+    """`as_read`, where the arguments may be no JSON."""
     try:
-        return ours(route, response)
+        return as_read(route, response)
     except ValueError:
         return (response.content, response.reasoning, response.tool_calls)

@@ -87,8 +87,8 @@ def test_no_event_can_be_lost_unnoticed(
     place = data.draw(st.integers(0, len(events) - 1))
     response = read_capture(captured(route, [wire(events[:place] + events[place + 1 :])]))
     whole = read_capture(captured(route, [wire(events)]))
-    told = response.protocol or seen(response) != seen(whole)
-    assert told or not response.done or response.finish_reason is None
+    noticed = response.protocol or seen(response) != seen(whole)
+    assert noticed or not response.done or response.finish_reason is None
 
 
 @pytest.mark.parametrize("route", ["messages", "responses"])

@@ -38,6 +38,10 @@ def openai_usage(usage: Any) -> Usage | None:
     )
 
 
+MOST_LOGPROBS = 20
+"""As many alternatives as a server lists at most."""
+
+
 def _within(value: Any, least: float, most: float) -> Any:
     return value if value is not None and least <= value <= most else None
 
@@ -61,5 +65,8 @@ def sampling_of(body: dict[str, Any]) -> Sampling | None:
     found["stop"] = tuple(stops) or None
     effort = body.get("reasoning_effort", mapping(body.get("reasoning")).get("effort"))
     found["effort"] = text_or_none(effort)
+    if body.get("logprobs") is True:
+        found["logprobs"] = True
+        found["top_logprobs"] = _within(integer(body.get("top_logprobs")), 0, MOST_LOGPROBS)
     sampling = Sampling(**found)
     return None if sampling == Sampling() else sampling
