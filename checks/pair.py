@@ -116,6 +116,7 @@ class Pair:
     `block_size` is that of the KV cache, in tokens; `max_model_len` the longest context served.
     `compare_text` is false where the two texts may differ by rounding though no tokens show it.
     `cold` is true where the candidate may have found an empty prefix cache: its server restarted.
+    `known_breaches` are the kinds of breaches that the baseline's streams of other turns show.
     """
 
     request: dict[str, Any] | None
@@ -129,6 +130,7 @@ class Pair:
     hard_bound: float = HARD_BOUND
     compare_text: bool = True
     cold: bool = False
+    known_breaches: frozenset[str] = frozenset()
 
     @property
     def greedy(self) -> bool:
@@ -227,6 +229,7 @@ def pair_of_responses(
     hard_bound: float = HARD_BOUND,
     compare_text: bool = True,
     cold: bool = False,
+    known_breaches: frozenset[str] = frozenset(),
 ) -> Pair:
     """A live pair. `gap_p99_ms` is the baseline's; without it stalls are not judged."""
     stop = candidate.stop_reason
@@ -242,4 +245,5 @@ def pair_of_responses(
         hard_bound=hard_bound,
         compare_text=compare_text,
         cold=cold,
+        known_breaches=known_breaches,
     )

@@ -107,6 +107,9 @@ def _contradicts(pair: Pair, side: Side) -> bool:
     allowed = {"tool_calls", "length"}
     if pair.request is not None and named_tool(pair.request):
         allowed.add("stop")
+    if side.stream is not None and side.stream.route == "messages" and side.stream.stop_reason:
+        # A stop sequence inside a call: `stop_sequence` says that it must not run.
+        allowed.add("stop")
     usable = side.message is not None and bool(side.message.usable_calls)
     return usable and side.finish_reason not in allowed
 

@@ -3,7 +3,6 @@
 data: {"error": {"message": "internal error", "code": 500}}      STREAM_ERROR_CHUNK
 """
 
-import re
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -13,8 +12,6 @@ from checks.pair import NO_ANSWER, Pair, Side
 from checks.request import wants_usage
 from traces.wire.response import Response
 from traces.wire.route import END
-
-_DIGITS = re.compile(r"\d+")
 
 STALL_FACTOR = 10
 """A gap is a stall above this many times the baseline's 99% quantile of gaps …"""
@@ -79,7 +76,7 @@ def check_stream(pair: Pair) -> Iterator[Finding | NotJudged]:
             baseline_too=baseline is not None and not baseline.done,
         )
     if candidate.protocol:
-        yield _protocol(candidate, baseline)
+        yield _protocol(candidate, baseline, pair.known_breaches)
     if pair.request is None:
         yield NotJudged(f.USAGE_MISSING, "the request is unknown")
     elif wants_usage(pair.request) and _no_usage(candidate):
@@ -111,24 +108,18 @@ def is_cut(side: Side) -> bool:
     return stream is not None and (not stream.finish_reason or error_in(stream) is not None)
 
 
-def _protocol(candidate: Response, baseline: Response | None) -> Finding:
-    """One finding for all breaches of a stream; the baseline's breaches of the same kinds excuse
-    them."""
+def _protocol(candidate: Response, baseline: Response | None, known: frozenset[str]) -> Finding:
+    """One finding for all breaches of a stream. Those of the baseline excuse others of the same
+    kinds, in this turn or, as `known`, in any other: an answer that forks may meet them first."""
     first, *more = candidate.protocol
-    kinds = {_kind(text) for text in candidate.protocol}
-    known = set() if baseline is None else {_kind(text) for text in baseline.protocol}
+    known |= frozenset() if baseline is None else baseline.breach_kinds
     return Finding(
         f.STREAM_PROTOCOL,
         first + (f", and {len(more)} more" if more else ""),
         candidate=first,
-        baseline_too=kinds <= known,
+        baseline_too=candidate.breach_kinds <= known,
         detail={"breaches": list(candidate.protocol)},
     )
-
-
-def _kind(breach: str) -> str:
-    """A breach without the places it names."""
-    return _DIGITS.sub("#", breach)
 
 
 def check_stall(pair: Pair) -> Iterator[Finding | NotJudged]:

@@ -29,7 +29,7 @@ from checks.sessions.pairs import RunWide
 from checks.stats.sessions import hash_place
 from checks.vllm.cutter import Cutter, Uncut, draw, uncut_of
 from checks.vllm.splits import cutter_here
-from traces.journal.arm import MAIN, PLAIN
+from traces.journal.arm import MAIN, PLAIN, SERVED
 from traces.journal.exchange import Evidence, TurnId, session_order
 from traces.wire.response import Response
 from traces.wire.tokens import UNKNOWN, Tokens
@@ -54,6 +54,7 @@ class SessionMeasures:
     donors: Mapping[str, Donor] = field(default_factory=dict)
     pieces: tuple[str, tuple[str, ...]] | None = None
     uncut: tuple[Uncut, ...] = ()
+    breaches: frozenset[tuple[str, str]] = frozenset()
 
 
 def measure_session(read: ReadSession, facts: RunFacts) -> SessionMeasures:
@@ -74,6 +75,12 @@ def measure_session(read: ReadSession, facts: RunFacts) -> SessionMeasures:
         donors=donors_of(named.items(), facts.seed),
         pieces=min(pieces.items(), default=None),
         uncut=tuple(uncut_of(candidate, facts.seed)),
+        breaches=frozenset(
+            (arm, kind)
+            for arm in SERVED
+            for one in captures.of("baseline", arm).values()
+            for kind in one.response.breach_kinds
+        ),
     )
 
 
@@ -185,6 +192,8 @@ def run_floor(measures: RunMeasures, facts: RunFacts) -> RunFloor:
             _all_texts(whole),
             _p99(sessions),
             [restart for restart in facts.restarts if restart.path == "candidate"],
+            frozenset(breach for measured in sessions for breach in measured.breaches),
+            facts.processed_logprobs,
         ),
         k=facts.drafting.k or max((measured.longest for measured in sessions), default=0) or 1,
         donors=tuple(donors[place] for place in sorted(donors)[:DONORS]),

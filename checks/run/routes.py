@@ -76,11 +76,16 @@ def route_notes(routes: Mapping[str, RouteSums]) -> Iterator[str]:
     """Routes that the servers do not have, and those that render other prompts."""
     for arm, sums in routes.items():
         where = PATHS[SERVED[arm]]
-        if arm != PLAIN and sums.refused == sums.turns:
-            yield f"arm {arm}: neither server takes requests on {where}; nothing was judged there"
-        elif arm != PLAIN and sums.same_prompt < sums.answered:
-            other = sums.answered - sums.same_prompt
+        if arm == PLAIN:
+            continue
+        if sums.refused:
             yield (
-                f"arm {arm}: {other} of {sums.answered} turns have another prompt on {where} than "
-                "in the main arm, so their texts are not compared with its tokens"
+                f"arm {arm}: both servers refuse {sums.refused} of {sums.turns} turns on {where} "
+                "(status 4xx), so nothing was judged of them there"
+            )
+        if sums.compared < sums.answered / 2:
+            yield (
+                f"arm {arm}: only {sums.compared} of {sums.answered} answers on {where} could be "
+                f"compared by their text ({sums.answered - sums.same_prompt} have another prompt "
+                "than in the main arm); of the others only the stream and the calls are judged"
             )

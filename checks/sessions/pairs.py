@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from checks.acceptance.steps import Steps
 from checks.pair import NO_ANSWER, Message, Pair, message_of_response, pair_of_responses
+from checks.request import processes_logits
 from checks.servers.restarts import Restart, cold_turns
 from checks.sessions.evidence import ServerFacts, SessionEvidence
 from checks.sessions.reading import Reading
@@ -24,12 +25,16 @@ from traces.wire.tokens import joined_text, known_texts
 class RunWide:
     """What a pair needs to know of the whole run: the servers, the text of every token id that an
     answer holds, the 99% quantile (ms) of the waits between events of the baseline's streams as
-    users see them, `None` without any, and when the candidate's servers began anew."""
+    users see them, `None` without any, and when the candidate's servers began anew. `breaches` are
+    those of the baseline's streams, as (arm, kind); `processed` is whether log probabilities are
+    those the sampler saw."""
 
     server: ServerFacts
     texts: Mapping[int, str]
     gap_p99: float | None
     restarts: Sequence[Restart] = ()
+    breaches: frozenset[tuple[str, str]] = frozenset()
+    processed: bool = False
 
     def cold(self, session: SessionEvidence, arm: str) -> frozenset[TurnId]:
         """The candidate's turns that may have found an empty prefix cache."""
@@ -106,6 +111,7 @@ def served_pairs(
                 max_model_len=known.server.max_model_len,
                 compare_text=_comparable(evidence, arm, turn, hard_bound, known),
                 cold=turn in cold,
+                known_breaches=frozenset(k for name, k in known.breaches if name == arm),
             ),
         )
 
@@ -148,6 +154,9 @@ def _comparable(
     responses = [exchange.response for exchange in arms if exchange is not None]
     ids = {response.token_ids for response in responses}
     if len(ids) != 1 or None in ids or not all(map(_shows_ties, responses)):
+        return False
+    if processes_logits(evidence.of("candidate", arm)[turn].request) and not known.processed:
+        # The listed scores are not those that the tokens were chosen by: they show no near tie.
         return False
     own = evidence.of("baseline").get(turn)
     sides = [evidence.of(path, arm)[turn].response for path in PATHS]

@@ -89,8 +89,14 @@ def route_sessions(
         sessions = [s for s in sessions if s and s[0].route == route]
     elif wanted == "none" or route not in wanted:
         return []
-    arm = Arm(route, config.run.concurrency, 0.0, max_turns=config.run.route_turns)
-    return choose_sessions(arm, sessions, config.run.seed)
+    known = {session[0].session: session for session in sessions if session}
+    chosen: list[SessionJobs] = []
+    for name in hash_order(known, config.run.seed):
+        enough = sum(map(len, chosen)) >= config.run.route_turns
+        if enough and len(chosen) >= max(config.run.concurrency, LEAST_SESSIONS):
+            break
+        chosen.append(known[name])
+    return sorted(_first_turns(chosen, config.run.route_turns), key=len, reverse=True)
 
 
 def _first_turns(sessions: Sequence[SessionJobs], turns: int) -> list[SessionJobs]:

@@ -4,6 +4,7 @@
 order, or contradicts what was sent before, is kept in words: `Response.protocol`.
 """
 
+import re
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -12,7 +13,13 @@ from traces.wire.feed import BrokenEvents, refuse_long, short_error
 from traces.wire.response import Chunk, Response, Speculation, ToolCall, Usage
 from traces.wire.route import Route
 
-Kind = Literal["text", "thinking", "call"]
+Kind = Literal["text", "thinking", "call", "other"]
+"""What a part of an answer is; of an ``other`` one nothing reaches the text or the calls."""
+
+MOST_KINDS = 64
+"""So many kinds of breaches of one stream are kept; there are about thirty."""
+
+_DIGITS = re.compile(r"\d+")
 
 
 @dataclass(slots=True)
@@ -39,6 +46,7 @@ class Assembly:
     chunks: list[Chunk] = field(default_factory=list)
     broken: BrokenEvents = field(default_factory=BrokenEvents)
     breaches: list[str] = field(default_factory=list)
+    kinds: set[str] = field(default_factory=set)
     irregular: dict[str, None] = field(default_factory=dict)
     reasons: list[str] = field(default_factory=list)
     stop: str | None = None
@@ -54,6 +62,8 @@ class Assembly:
 
     def breach(self, number: int, what: str) -> None:
         """Event `number` breaks the route's protocol: ``event 4: a delta of no open block``."""
+        if len(self.kinds) < MOST_KINDS:
+            self.kinds.add(_DIGITS.sub("#", what))
         if len(self.breaches) < SHOWN_EVENTS:
             self.breaches.append(f"event {number}: {what}")
         else:
@@ -116,6 +126,7 @@ class Assembly:
             seams=tuple(self._seams()),
             protocol=(*self.breaches, *rest),
             route=route,
+            breach_kinds=frozenset(self.kinds),
             events=tuple(self.events) if self.breaches else (),
         )
 
@@ -125,7 +136,7 @@ class Assembly:
         for block in self.blocks:
             if block.kind == "text":
                 length += len(block.text)
-            elif block.pieces or block.kind == "call":
+            elif block.kind == "call" or (block.kind == "thinking" and block.pieces):
                 seams[length] = None
         return seams
 

@@ -45,7 +45,7 @@ def _turns(rest: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
         role, content = message.get("role"), message.get("content") or ""
         if role == "assistant":
             if pending:
-                yield {"role": "user", "content": pending}
+                yield {"role": "user", "content": _user(pending)}
                 pending = []
             yield {"role": "assistant", "content": _blocks(message)}
         elif role == "tool":
@@ -54,7 +54,12 @@ def _turns(rest: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
         else:
             pending.append({"type": "text", "text": content})
     if pending:
-        yield {"role": "user", "content": pending}
+        yield {"role": "user", "content": _user(pending)}
+
+
+def _user(blocks: list[dict[str, Any]]) -> list[dict[str, Any]] | str:
+    """The content of a user message; an empty text alone goes as such, for vLLM drops the block."""
+    return "" if blocks == [{"type": "text", "text": ""}] else blocks
 
 
 def _blocks(message: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -77,10 +82,19 @@ def _tool(function: Mapping[str, Any]) -> dict[str, Any]:
     return tool
 
 
+def chosen_function(choice: Mapping[str, Any]) -> str:
+    """The function that a tool choice names. Raises ValueError for any other kind of choice."""
+    function = choice.get("function")
+    if not isinstance(function, Mapping) or not isinstance(function.get("name"), str):
+        raise ValueError(f"a tool choice of type {choice.get('type')} has no words on this route")
+    name: str = function["name"]
+    return name
+
+
 def _choice(choice: Any, parallel: Any) -> dict[str, Any]:
     kind: dict[str, Any] = {"type": "any" if choice == "required" else choice or "auto"}
     if isinstance(choice, Mapping):
-        kind = {"type": "tool", "name": choice["function"]["name"]}
+        kind = {"type": "tool", "name": chosen_function(choice)}
     return kind if parallel is not False else {**kind, "disable_parallel_tool_use": True}
 
 

@@ -39,8 +39,10 @@ class _Usage(Struct):
 
 
 class _Message(Struct):
+    id: str | None = None
     type: str | None = None
     role: str | None = None
+    content: list[Any] | None = None
     model: str | None = None
     usage: _Usage | None = None
 
@@ -87,6 +89,13 @@ _FINISHES = {
 """Stop reasons in the words of chat completions; others stay as they are."""
 
 
+def _fields(kind: Kind, block: _Block) -> tuple[Any, ...]:
+    """What clients read of a block as it starts."""
+    if kind == "call":
+        return block.id, block.name, block.input
+    return {"text": (block.text,), "thinking": (block.thinking,)}.get(kind, ())
+
+
 def read_messages(capture: Capture) -> Response:
     """The response a capture holds. Never raises (`traces.wire.reassembly.response_of`)."""
     if capture.status != 200:
@@ -106,9 +115,12 @@ class _Stream:
         self.places: dict[int, Block] = {}
         self.current: int | None = None
         self.next = 0
+        self.prompt: _Usage | None = None
 
     def take(self, number: int, event: ServerEvent) -> bool:
         answer = self.answer
+        if event.data.startswith("[DONE]"):
+            return True  # which a gateway adds
         try:
             value = decode_served(event.data)
             read = convert(value, _Event)
@@ -143,8 +155,9 @@ class _Stream:
         message = read.message or _Message()
         if message.type != "message" or message.role != "assistant":
             self.answer.breach(number, "message_start without type message or role assistant")
-        self.answer.model = message.model
-        self._use(message.usage)
+        if None in (message.id, message.content, message.model, message.usage):
+            self.answer.breach(number, "message_start without id, content, model or usage")
+        self.answer.model, self.prompt = message.model, message.usage
 
     def open(self, number: int, read: _Event) -> None:
         block, index = read.content_block, read.index
@@ -155,10 +168,11 @@ class _Stream:
             self.answer.breach(number, f"block {index} starts inside block {self.current}")
         if index != self.next:
             self.answer.breach(number, f"block {index} starts, {self.next} is the next one")
-        kind = _KINDS.get(block.type)
-        if kind is None:
+        kind = _KINDS.get(block.type, "other")
+        if kind == "other":
             self.answer.irregular[f"blocks of type {block.type[:40]}"] = None
-            kind = "text"
+        if None in _fields(kind, block):
+            self.answer.breach(number, f"a {block.type} block starts without its fields")
         made = Block(kind, block.id, block.name)
         self.places[index] = made
         self.current, self.next = index, index + 1
@@ -180,7 +194,7 @@ class _Stream:
         kind = _DELTAS.get(delta.type or "")
         if kind is None:
             self.answer.irregular[f"deltas of type {str(delta.type)[:40]}"] = None
-        elif kind != block.kind:
+        elif kind != block.kind and block.kind != "other":
             self.answer.breach(number, f"a {delta.type} in a block of another type")
         piece = delta.text or delta.thinking or delta.partial_json
         if piece:
@@ -221,12 +235,15 @@ class _Stream:
             if not block.pieces:
                 block.pieces.append("{}")
 
-    def _use(self, usage: _Usage | None) -> None:
-        if usage is None or usage.input_tokens is None:
-            return
-        cached = usage.cache_read_input_tokens
-        prompt = usage.input_tokens + (cached or 0) + (usage.cache_creation_input_tokens or 0)
-        self.answer.usage = Usage(prompt, usage.output_tokens, cached)
+    def _use(self, last: _Usage | None) -> None:
+        """Usage as `message_delta` gives it; of the prompt `message_start` may have said it."""
+        first, spent = self.prompt or _Usage(), last or _Usage()
+        whole = spent if spent.input_tokens is not None else first
+        prompt, cached = whole.input_tokens, whole.cache_read_input_tokens
+        if prompt is not None:
+            prompt += (cached or 0) + (whole.cache_creation_input_tokens or 0)
+        if prompt is not None or spent.output_tokens is not None:
+            self.answer.usage = Usage(prompt, spent.output_tokens, cached)
 
 
 _HANDLERS = {

@@ -15,6 +15,8 @@ turn brings its whole history, as Codex does.
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from traces.routes.messages import chosen_function
+
 _KEPT = (
     "model",
     "temperature",
@@ -78,7 +80,7 @@ def _answer(message: Mapping[str, Any], place: int) -> Iterator[dict[str, Any]]:
 
 def _choice(choice: Any) -> Any:
     if isinstance(choice, Mapping):
-        return {"type": "function", "name": choice["function"]["name"]}
+        return {"type": "function", "name": chosen_function(choice)}
     return choice or "auto"
 
 

@@ -39,7 +39,7 @@ class _Part(Struct):
 
 
 class _Item(Struct):
-    type: str
+    type: str = ""
     id: str | None = None
     content: list[_Part] | None = None
     name: str | None = None
@@ -76,8 +76,10 @@ class _Event(Struct):
     type: str
     sequence_number: int | None = None
     output_index: int | None = None
+    content_index: int | None = None
     item_id: str | None = None
     item: _Item | None = None
+    part: _Part | None = None
     delta: str | None = None
     text: str | None = None
     arguments: str | None = None
@@ -108,12 +110,7 @@ _DONE: dict[str, Kind] = {
     "response.custom_tool_call_input.done": "call",
 }
 
-_PASSED = (
-    "response.in_progress",
-    "response.queued",
-    "response.content_part.added",
-    "response.content_part.done",
-)
+_PASSED = ("response.in_progress", "response.queued", "response.content_part.added")
 
 
 def read_responses(capture: Capture) -> Response:
@@ -129,12 +126,14 @@ def read_responses(capture: Capture) -> Response:
 class _Stream:
     def __init__(self) -> None:
         self.answer = Assembly()
-        self.items: list[tuple[str, Block]] = []
+        self.items: dict[int, tuple[str, Block]] = {}
         self.sequence = 0
         self.started = False
 
     def take(self, number: int, event: ServerEvent) -> bool:
         answer = self.answer
+        if event.data.startswith("[DONE]"):
+            return True  # which a gateway adds
         try:
             value = decode_served(event.data)
             read = convert(value, _Event)
@@ -155,6 +154,8 @@ class _Stream:
             self._add(number, read, _DELTAS[read.type])
         elif read.type in _DONE:
             self._repeated(number, read, _DONE[read.type])
+        elif read.type == "response.content_part.done":
+            self._part(number, read)
         elif read.type == "response.output_item.done":
             self._close(number, read)
         elif read.type in RESPONSES_ENDS:
@@ -188,24 +189,23 @@ class _Stream:
         if item is None:
             self.answer.breach(number, "response.output_item.added without its item")
             return
-        if read.output_index != len(self.items):
-            self.answer.breach(
-                number, f"item {read.output_index} is added, {len(self.items)} is the next one"
-            )
-        if self.items and self.items[-1][1].open:
-            self.answer.breach(number, f"item {read.output_index} is added inside another")
-        kind = _KINDS.get(item.type)
-        if kind is None:
+        following = max(self.items, default=-1) + 1
+        place = following if read.output_index is None else read.output_index
+        if place != following:
+            self.answer.breach(number, f"item {place} is added, {following} is the next one")
+        if any(block.open for _, block in self.items.values()):
+            self.answer.breach(number, f"item {place} is added inside another")
+        kind = _KINDS.get(item.type, "other")
+        if kind == "other":
             self.answer.irregular[f"items of type {item.type[:40]}"] = None
-            kind = "text"
         block = Block(kind, item.call_id if kind == "call" else item.id, item.name)
-        self.items.append((item.id or "", block))
+        self.items[place] = (item.id or "", block)
         self.answer.open(number, block)
 
     def _find(self, number: int, read: _Event, item_id: str | None) -> Block | None:
         """The open item an event is of; a breach where there is none such."""
         place = read.output_index
-        if place is None or not 0 <= place < len(self.items):
+        if place is None or place not in self.items:
             self.answer.breach(number, f"{read.type} of item {place}, which was not added")
             return None
         known, block = self.items[place]
@@ -219,7 +219,7 @@ class _Stream:
         block = self._find(number, read, read.item_id)
         if block is None:
             return
-        if block.kind != kind:
+        if block.kind not in (kind, "other"):
             self.answer.breach(number, f"{read.type} in an item of another type")
         if read.delta:
             self.answer.add(block, read.delta)
@@ -232,19 +232,27 @@ class _Stream:
         if block is not None and said is not None and said != block.text:
             self.answer.breach(number, f"{read.type} repeats other text than its deltas")
 
+    def _part(self, number: int, read: _Event) -> None:
+        block = self._find(number, read, read.item_id)
+        said = read.part.text if read.part else None
+        if block is not None and said is not None and said != block.text:
+            self.answer.breach(number, f"{read.type} repeats other text than its deltas")
+
     def _close(self, number: int, read: _Event) -> None:
-        item = read.item or _Item("")
+        item = read.item or _Item()
         block = self._find(number, read, item.id)
         if block is None:
             return
         block.open = False
+        if read.item is None:
+            self.answer.breach(number, f"{read.type} without its item")
         if difference := _difference(block, item):
             self.answer.breach(number, f"{read.type} shows another {difference} than its deltas")
 
     def _end(self, number: int, read: _Event) -> None:
         answer, response = self.answer, read.response or _Response()
         answer.done = True
-        if any(block.open for _, block in self.items):
+        if any(block.open for _, block in self.items.values()):
             answer.breach(number, f"{read.type} inside an item")
         if response.error:
             answer.failed({"error": response.error})
@@ -260,11 +268,17 @@ class _Stream:
         answer.reasons.append(self._reason(response))
         if response.output is not None:
             self._compare(number, response.output)
+        elif response.status in ("completed", "incomplete"):
+            answer.breach(number, f"{read.type} without its output")
 
     def _reason(self, response: _Response) -> str:
         """The finish reason, in the words of chat completions."""
         if response.status == "completed":
             return "tool_calls" if self.answer.calls else "stop"
+        if response.status == "incomplete" and not self.items:
+            # vLLM says so of an answer without any item, however short it was.
+            self.answer.irregular["an empty response that is called incomplete"] = None
+            return "stop"
         if response.status == "incomplete":
             details = response.incomplete_details
             reason = details.reason if details else None
@@ -273,13 +287,18 @@ class _Stream:
 
     def _compare(self, number: int, output: list[_Item]) -> None:
         """The last event's output against the items that were streamed."""
-        if len(output) != len(self.items):
+        streamed = list(self.items.values())
+        others = any(block.kind == "other" for _, block in streamed)
+        if others or any(item.type not in _KINDS for item in output):
+            return  # built-in tools, whose items change their type between the two accounts
+        if len(output) != len(streamed):
             self.answer.breach(
-                number, f"the response holds {len(output)} items, {len(self.items)} were streamed"
+                number, f"the response holds {len(output)} items, {len(streamed)} were streamed"
             )
             return
-        for place, (item, (_, block)) in enumerate(zip(output, self.items, strict=True)):
-            if difference := _difference(block, item):
+        for place, (item, (known, block)) in enumerate(zip(output, streamed, strict=True)):
+            difference = _difference(block, item) or ("id" if (item.id or "") != known else None)
+            if difference:
                 self.answer.breach(
                     number, f"item {place} of the response has another {difference} than its deltas"
                 )
@@ -294,15 +313,16 @@ class _Stream:
 
 def _difference(block: Block, item: _Item) -> str | None:
     """In what a whole item differs from what was streamed of it; `None` where it does not."""
-    kind = _KINDS.get(item.type, block.kind)
-    if kind != block.kind:
+    if block.kind == "other":
+        return None
+    if _KINDS.get(item.type, "other") != block.kind:
         return "type"
-    if kind == "call":
+    if block.kind == "call":
         if item.name != block.name:
             return "name"
         if item.call_id != block.id:
             return "call_id"
         said = item.arguments if item.arguments is not None else item.input
-        return None if said is None or said == block.text else "argument text"
+        return None if said == block.text else "argument text"
     text = "".join(part.text or "" for part in item.content or ())
     return None if text == block.text else "text"

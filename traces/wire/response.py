@@ -106,8 +106,8 @@ class Response:
     that read on; `after_finish` counts the chunks of output behind the first. `seams` are the
     places in `content` (characters before them) at which calls or reasoning came in between.
     `protocol` says where events break the order and nesting that their route promises, or
-    contradict each other: ``event 4: a delta of block 1, which is not open``; only then `events`
-    holds what came.
+    contradict each other: ``event 4: a delta of block 1, which is not open``; `breach_kinds` are
+    those of all of them, without numbers. Only where there are any, `events` holds what came.
     """
 
     status: int | None
@@ -133,6 +133,7 @@ class Response:
     seams: tuple[int, ...] = ()
     protocol: tuple[str, ...] = ()
     route: Route = "chat"
+    breach_kinds: frozenset[str] = frozenset()
     events: tuple[dict[str, Any], ...] = ()
 
     @property

@@ -1,5 +1,6 @@
 """Which route a request goes to, and how the end of its stream looks."""
 
+from collections.abc import Sequence
 from typing import Literal, get_args
 
 Route = Literal["chat", "completions", "messages", "responses"]
@@ -37,19 +38,44 @@ def route_of_format(session_format: str) -> Route:
     return _AGENTS.get(session_format, "chat")
 
 
+MOST_TRAILING = 8
+"""So many comments, or events that a gateway adds, may follow the last one of the server."""
+
+
 def is_ended(route: Route, body: bytes) -> bool:
     """Whether the last event of a body is the one that ends a stream of the route.
 
         event: message_stop
         data: {"type":"message_stop"}
 
-    Only the last event is looked at; time is linear in its length.
+    Comments behind it are passed over, and on these routes a ``[DONE]`` that a gateway adds. Time
+    is linear in the last events.
     """
-    body = body.rstrip()
-    start = max(body.rfind(b"\n\n"), body.rfind(b"\r\n\r\n"), -1)
-    last = body[start + 1 :].strip()
-    if route in ("chat", "completions"):
-        return last.rsplit(b"\n", 1)[-1] in (b"data: [DONE]", b"data:[DONE]")
-    ends = ("message_stop",) if route == "messages" else RESPONSES_ENDS
-    name = last.split(b"\n", 1)[0].strip().removeprefix(b"event:").strip()
-    return name.decode(errors="replace") in ends
+    for _ in range(MOST_TRAILING):
+        body = body.rstrip()
+        start = max(body.rfind(b"\n\n"), body.rfind(b"\r\n\r\n"))
+        lines = [
+            line
+            for line in body[start + 1 :].splitlines()
+            if line.strip() and not line.startswith(b":")
+        ]
+        done = bool(lines) and lines[-1] in (b"data: [DONE]", b"data:[DONE]")
+        if route in ("chat", "completions") and lines:
+            return done
+        if lines and not done:
+            return _ends(route, lines)
+        if start < 0:
+            return False
+        body = body[:start]
+    return False
+
+
+def _ends(route: Route, lines: Sequence[bytes]) -> bool:
+    """Whether the lines of one event name, or hold, the end of a stream of a route with names."""
+    ends = (b"message_stop",) if route == "messages" else tuple(e.encode() for e in RESPONSES_ENDS)
+    names = {line[6:].strip() for line in lines if line.startswith(b"event:")}
+    if names:
+        return not names.isdisjoint(ends)
+    held = [line for line in lines if line.startswith(b"data:")]
+    spelled = [b'"type":%s"%s"' % (space, end) for end in ends for space in (b"", b" ")]
+    return any(text in line for text in spelled for line in held)

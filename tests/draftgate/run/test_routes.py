@@ -155,12 +155,27 @@ def test_a_flaw_of_both_servers_fails_no_run(tmp_path: Path) -> None:
     assert all(row["baseline_too"] for row in found)
 
 
+def test_a_flaw_that_the_baseline_shows_in_other_turns_fails_no_run(tmp_path: Path) -> None:
+    """The candidate's gateway strays in every turn, the baseline's in some: nothing tells that
+    speculation did it."""
+    seen: list[int] = []
+
+    def now_and_then(events: list[Event]) -> list[Event]:
+        seen.append(1)
+        return without("content_block_stop")(events) if len(seen) % 3 else events
+
+    candidate = Faults(drafts=K, rewire=on("messages", without("content_block_stop")))
+    outcome = gate(tmp_path, candidate, Faults(rewire=on("messages", now_and_then)))
+    assert outcome.verdict.verdict == "pass", outcome.verdict.reasons
+
+
 def test_servers_without_a_route_are_named(tmp_path: Path) -> None:
     bare = Faults(drafts=K, routes=("responses",)), Faults(routes=("responses",))
     outcome = gate(tmp_path, *bare)
     assert outcome.verdict.verdict == "pass", outcome.verdict.reasons
     (notes,) = rows(outcome, "select notes from runs")
-    assert any("neither server takes requests on /v1/messages" in note for note in notes["notes"])
+    said = "both servers refuse 24 of 24 turns on /v1/messages"
+    assert any(said in note for note in notes["notes"])
 
 
 def test_a_route_that_the_candidate_alone_lacks_fails_the_run(tmp_path: Path) -> None:
