@@ -44,13 +44,8 @@ SCHEMA = {
     "additionalProperties": False,
 }
 NAMED = {"name": "n", "schema": SCHEMA}
-GRAMMAR = [
-    {
-        **chat,
-        "response_format": {"type": "json_schema", "json_schema": {"name": "n", "schema": SCHEMA}},
-    }
-    for chat in GREEDY
-]
+FORMAT = {"type": "json_schema", "json_schema": NAMED}
+GRAMMAR = [{**chat, "response_format": FORMAT} for chat in GREEDY]
 
 
 def ask(url: str, chats: list[dict[str, Any]], tokens: int = 40) -> list[Response]:
@@ -127,8 +122,8 @@ def steps_of(answer: Response, *, sampled: bool = False) -> Steps:
 def test_accepted_drafts_are_the_output_and_rejected_ones_are_not(
     server: Server, chats: list[dict[str, Any]]
 ) -> None:
-    """By the ids alone, and as `align` reads them. Of sampled tokens a rejected draft may come back:
-    the CPU build of vLLM 0.32 draws some of them from wrong probabilities."""
+    """By the ids alone, and as `align` reads them. Where tokens are sampled a rejected draft may
+    come back: the CPU build of vLLM 0.32 draws from wrong probabilities (docs/evidence.md)."""
     sampled = chats is SAMPLED
     accepted_all = rejected_all = 0
     for answer in ask(server.url, chats):
