@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,7 +10,9 @@ from hypothesis import strategies as st
 from checks.acceptance.drafting import Drafting
 from checks.acceptance.drafts.align import align
 from checks.acceptance.drafts.reported import place
+from checks.acceptance.positions import join
 from checks.acceptance.steps import StepFacts, Steps, Unaligned
+from traces.boundaries.span import TokenLabels
 from traces.wire.response import Chunk, Response, Speculation, Token, Usage
 
 TOKENS = st.integers(0, 3)
@@ -198,6 +201,18 @@ def test_reported_ids_come_before_counts() -> None:
     by_count = align(response(None, None), drafting)
     assert isinstance(by_count, Unaligned)
     assert by_count.reason == "ambiguous"
+
+
+def test_the_store_gets_the_ids_of_reached_and_of_unreached_drafts() -> None:
+    """One row per draft, in order: 3 and 4 were accepted, 5 was rejected; 9 was behind it."""
+    facts = StepFacts((2,), (4,), 5, (1, 1, 3))
+    steps = place(facts, [(3, 4, 5, 9, -1)], [2], OUTPUT)
+    assert isinstance(steps, Steps)
+    labels = TokenLabels(np.zeros(5, np.int8), (None,) * 5, (None,) * 5)
+    rows = join(steps, labels, 9).columns()
+    assert rows["draft_id"].tolist() == [3, 4, 5, 9]
+    assert rows["accepted"].tolist() == [True, True, False, False]
+    assert rows["token_index"].tolist() == [2, 3, 4, None]
 
 
 @pytest.mark.parametrize(
