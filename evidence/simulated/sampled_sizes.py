@@ -150,7 +150,7 @@ def _turn(
 
 
 def reached(drafts: Ints, tokens: Ints) -> tuple[int, ...]:
-    """The draft that each token was held against; -1 for the bonus token of a step whose drafts
+    """The draft that each token was compared with; -1 for the bonus token of a step whose drafts
     were all emitted."""
     found, run = [], 0
     for draft, token in zip(drafts.tolist(), tokens.tolist(), strict=True):
