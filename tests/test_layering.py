@@ -257,6 +257,31 @@ def test_checks_are_pure(root: Path) -> None:
     assert wrong == []
 
 
+IMPORT_VLLM = {
+    "checks.vllm": "judges by vLLM's own parsers, tokenizer and n-gram proposer",
+    "replay.launch.drafter_script": "is run by the server's Python, in a process of its own",
+    "replay.launch.vllm_plugin.draftgate_draft_ids": "is run by vLLM, in the server's processes",
+}
+"""Who may import vLLM, only inside functions, and why."""
+
+
+def test_only_these_import_vllm_and_only_inside_functions(root: Path) -> None:
+    importers, outside = set(), []
+    for name, file in modules(root).items():
+        code = file.read_text(encoding="utf-8")
+        if any(module.split(".")[0] == "vllm" for module in named(code)):
+            room = name.rpartition(".")[0]
+            importers.add(name if name in IMPORT_VLLM else room if room in IMPORT_VLLM else "")
+            top = "\n".join(
+                ast.unparse(node)
+                for node in ast.parse(code).body
+                if isinstance(node, (ast.Import, ast.ImportFrom, ast.If, ast.Try))
+            )
+            outside += [name for module in named(top) if module.split(".")[0] == "vllm"]
+    assert importers == IMPORT_VLLM.keys()
+    assert outside == []
+
+
 def test_importing_checks_does_not_import_vllm(root: Path) -> None:
     names = [name for name in modules(root) if name.startswith("checks.")]
     names = [name for name in names if not name.endswith("__init__")]

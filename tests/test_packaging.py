@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tarfile
 import zipfile
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, distributions, version
 from pathlib import Path
 
 import pytest
@@ -101,8 +101,9 @@ def test_the_demo_finds_its_files_in_the_wheel(installed: Path, root: Path, tmp_
 
 
 def test_it_declares_its_licence_its_command_and_its_plugin(wheel: Path) -> None:
+    own = [name for name in names_in(wheel) if name.split("/")[0].endswith(".dist-info")]
     with zipfile.ZipFile(wheel) as archive:
-        texts = {Path(n).name: archive.read(n).decode() for n in names_in(wheel) if "-info/" in n}
+        texts = {Path(name).name: archive.read(name).decode() for name in own}
     assert "License-Expression: Apache-2.0" in texts["METADATA"]
     assert 'Requires-Dist: vllm>=0.32; extra == "vllm"' in texts["METADATA"]
     assert "draftgate = draftgate.cli:main" in texts["entry_points.txt"]
@@ -124,6 +125,20 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(place)
     return place
+
+
+def test_the_vllm_plugin_travels_with_its_own_entry_point(installed: Path) -> None:
+    """And vLLM servers that draftgate did not launch find none."""
+
+    def found(folder: Path) -> list[str]:
+        metadata = distributions(path=[str(folder)])
+        entries = [entry for one in metadata for entry in one.entry_points]
+        return [entry.value for entry in entries if entry.group.startswith("vllm.")]
+
+    folder = installed / "replay" / "launch" / "vllm_plugin"
+    assert found(folder) == ["draftgate_draft_ids:register"]
+    assert (folder / "draftgate_draft_ids.py").is_file()
+    assert found(installed) == []
 
 
 def run_installed(place: Path, root: Path, code: str, *arguments: str) -> tuple[float, str]:

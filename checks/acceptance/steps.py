@@ -37,7 +37,7 @@ class Steps:
     `first` is the index of the first token a step committed, `committed` how many; `drafted` and
     `accepted` are 0 for the prefill and for steps without drafts. `reported` marks the steps that
     stand in vLLM's arrays and were drafted by the drafter. `draft_ids[s]` are the drafted token
-    ids, where they could be recomputed.
+    ids, where the server reports them or they could be recomputed.
     """
 
     first: Ints
@@ -147,7 +147,7 @@ def _past_limits(
 def reconcile(facts: StepFacts, drafting: Drafting) -> Steps | Unaligned:
     """The steps, where the counts leave exactly one reading and the stream confirms it.
 
-    Methods that may skip a step need their drafts recomputed (`checks.acceptance.ngram_steps`),
+    Methods that may skip a step need their drafts recomputed (`checks.acceptance.drafts`),
     unless no step can have been skipped.
     """
     if facts.completion < 1:

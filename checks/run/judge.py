@@ -37,6 +37,7 @@ from checks.run.sums import ArmSums, RunSums, SessionSums, added_up
 from checks.run.swaps import plan_swaps, with_swaps
 from checks.sampled.path import added_statement, sampler_statement
 from checks.scope import Scope
+from checks.servers.draft_ids import draft_id_notes
 from checks.servers.restarts import judge_losses
 from checks.servers.speed import SpeedEstimate, compare_speed, compare_speed_by_context
 from checks.servers.speed_curve import CurvePoint
@@ -172,6 +173,7 @@ def _notes(parts: Parts, sessions: Sequence[SessionSums], facts: RunFacts) -> It
     """What a reader should know but for the arms."""
     yield from drafter_notes(parts.acceptance, facts.drafting)
     yield from parts.drafts.notes
+    yield from draft_id_notes(facts.servers)
     yield from facts.notes
     yield from stray_notes(facts.strays)
     yield from irregular_notes(sum((Counter(one.irregular) for one in sessions), Counter()))

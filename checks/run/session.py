@@ -84,7 +84,7 @@ def judge_session(read: ReadSession, floor: RunFloor, facts: RunFacts) -> Sessio
         for arm in facts.judged_arms
     }
     bound = stall_bound_of(floor.known.gap_p99)
-    drawn = sampled_turns(captures, read.evidence.answers, read.readings[MAIN])
+    drawn = sampled_turns(captures, read.evidence.answers, read.readings[MAIN], facts.drafting)
     turns = [turn for turn, _ in read.greedy[MAIN]]
     results = list(zip(turns, arms[MAIN].results, strict=True))
     planted, copies = plant_session(pairs[MAIN], judged[MAIN], results, floor, facts)
@@ -197,7 +197,7 @@ def _regrets(read: ReadSession, floor: RunFloor) -> dict[Part, Sums]:
 def _added(read: ReadSession, exact: PairJudgements, facts: RunFacts) -> AddedSums:
     """The turns that are sampled besides, judged as those recorded so are."""
     captures, readings = read.evidence.captures, read.readings[SAMPLED]
-    drawn = sampled_turns(captures, read.evidence.answers, readings, SAMPLED)
+    drawn = sampled_turns(captures, read.evidence.answers, readings, facts.drafting, SAMPLED)
     candidate = captures.of("candidate", SAMPLED)
     samplings = [sampling_of(turn.request) for turn in drawn]
     return AddedSums(

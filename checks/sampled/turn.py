@@ -22,8 +22,9 @@ class SampledTurn:
 
     `candidate` and `baseline` are each path's own output, teacher-forced through the baseline with
     ``prompt_logprobs`` as wide as the server allows (20): the baseline's own is the A/A arm.
-    `drafts` are drafted token ids per output token of the candidate where they are known (n-gram
-    drafts can be computed again), -1 elsewhere. `sent` counts the candidate's tokens.
+    `drafts` are drafted token ids per output token of the candidate where they are known (as the
+    server reports them, or n-gram drafts computed again) and one-hot, -1 elsewhere. `sent` counts
+    the candidate's tokens.
     """
 
     session: str

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from checks.acceptance.drafting import Drafting
-from checks.acceptance.ngram_steps import Propose, align
+from checks.acceptance.drafts.align import align
+from checks.acceptance.drafts.recomputed import Propose
 from checks.acceptance.positions import DraftPositions, join
 from checks.acceptance.steps import Steps, Unaligned
 from checks.findings import Finding

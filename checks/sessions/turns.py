@@ -13,6 +13,7 @@ nobody.
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from checks.acceptance.drafting import Drafting
 from checks.acceptance.steps import Steps
 from checks.greedy.turn import GreedyTurn
 from checks.request import is_greedy, processes_logits
@@ -194,11 +195,13 @@ def sampled_turns(
     evidence: Evidence,
     answers: Answers,
     readings: Mapping[TurnId, Reading],
+    drafting: Drafting,
     arm: str = MAIN,
 ) -> list[SampledTurn]:
     """Every sampled turn of an arm with the lists there are; without them it counts as not judged.
 
-    The drafted tokens are known where they could be computed again (n-gram), from `readings`.
+    The drafted tokens are known, from `readings`, where the server reports them or they could be
+    computed again (n-gram); they are tested only where `drafting` makes one-hot drafts.
     """
     return [
         SampledTurn(
@@ -206,7 +209,7 @@ def sampled_turns(
             candidate.request,
             candidate=_lists(candidate, answers),
             baseline=_lists(baseline, answers),
-            drafts=_drafts(readings.get(candidate.turn)),
+            drafts=_drafts(readings.get(candidate.turn)) if drafting.one_hot else None,
             sent=len(candidate.response.token_ids or ()),
         )
         for candidate, baseline in sampled_pairs(evidence, arm)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from checks.acceptance.drafting import Drafting
-from checks.acceptance.ngram_steps import Propose
+from checks.acceptance.drafts.recomputed import Propose
 
 UNLIMITED = 1 << 30
 """Stands for a model length that is not known: no draft is cut short by it."""

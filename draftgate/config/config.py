@@ -211,6 +211,11 @@ class RunSection(ConfigTable):
         description="noise floor in verify shape: a third server that drafts and accepts nothing "
         "(vLLM on a GPU, launched paths); `auto` where `policy.noise_tails` is heavy",
     )
+    draft_ids: bool = Field(
+        False,
+        description="the candidate's server reports the token ids of its drafts, by a plugin in "
+        "vLLM and without asynchronous scheduling (`draftgate docs limits`); launched paths only",
+    )
     seed: int = Field(0, ge=0, lt=2**63, description="seed of every random draw of the judgement")
     sampled_share: float = Field(
         0.1,
@@ -363,6 +368,15 @@ class Config(ConfigTable):
                 "[candidate] accepts drafts without checking them (rejection_sample_method is "
                 "synthetic), "
                 "which changes the output by design"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _draft_ids_can_be_served(self) -> "Config":
+        if self.run.draft_ids and not self.launched:
+            raise FixableError(
+                "draft ids need servers that draftgate launches, and a path is attached by `urls`",
+                "take `draft_ids` out of [run], or `urls` out of both paths",
             )
         return self
 

@@ -13,6 +13,7 @@ from replay.facts.facts import gather_facts
 from replay.facts.model_list import ROUTE, first_model
 from replay.launch.command import ServerSpec
 from replay.launch.cpus import cpu_shares
+from replay.launch.draft_ids import synchronous
 from replay.launch.server import Server, Waiting
 from replay.sending.endpoint import Endpoint
 from traces.errors import ConfigError, ServerError
@@ -41,19 +42,25 @@ def section_of(config: Config, name: str) -> PathSection:
 
 
 def server_spec(config: Config, name: str, cpus: tuple[int, ...] | None = None) -> ServerSpec:
-    """What to launch for a path: the shared `[server]`, its own flags, and the drafter."""
+    """What to launch for a path: the shared `[server]`, its own flags, and the drafter.
+
+    With draft ids both paths schedule alike, and the one that drafts loads the plugin. Raises
+    ConfigError for flags that forbid it.
+    """
     section = section_of(config, name)
     drafter = section.speculative_config if isinstance(section, CandidateSection) else {}
+    flags = (*config.server.flags, *section.flags)
     return ServerSpec(
         name=name,
         model=config.server.model,
-        flags=(*config.server.flags, *section.flags),
+        flags=synchronous(name, flags) if config.run.draft_ids else flags,
         speculative_config=drafter,
         env=config.server.env,
         python=config.server.python,
         served_model_name=config.server.served_model_name,
         start_timeout_s=config.server.start_timeout_s,
         cpus=cpus,
+        draft_ids=config.run.draft_ids and bool(drafter),
     )
 
 

@@ -47,6 +47,7 @@ SAME = (
     "run.route_turns",
     "run.concurrency",
     "run.arms",
+    "run.draft_ids",
     "run.seed",
     "run.sampled_seeds",
     "run.sampled_share",

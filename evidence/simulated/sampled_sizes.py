@@ -2,6 +2,7 @@
 
     python -m evidence.simulated.sampled_sizes --runs 1000 > sizes.md
     python -m evidence.simulated.sampled_sizes --runs 1000 --share    # the share that a gate adds
+    python -m evidence.simulated.sampled_sizes --runs 1000 --drafts   # with and without draft ids
 
 Of every case a pool of sessions of 200 tokens is drawn once: the baseline's tokens from
 distributions with one rounding, the candidate's with another of up to twice the scale, both checked
@@ -13,7 +14,7 @@ for all of them.
 import argparse
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +29,7 @@ from evidence.simulated.sampled_faults import (
     VOCABULARY,
     Contexts,
     Fault,
+    Ints,
     contexts,
     draw,
     lenient,
@@ -46,6 +48,10 @@ SHARE = (35, 60)
 own."""
 POOL = 1000
 """Sessions of a pool."""
+DRAFT = 3
+"""Tokens drafted in a step."""
+FEW_TOKENS = (2000, 3000, 5000, 10_000, 20_000)
+"""Sizes of runs with faults, with and without draft ids."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +116,14 @@ def pool(
     sessions: int = POOL,
     fault: Fault = sound,
     length: int = LENGTH,
+    drafts: bool = False,
 ) -> list[ScoredTurn]:
-    """One turn per session, of `length` tokens; the fault acts on the candidate's distribution."""
+    """One turn per session, of `length` tokens; the fault acts on the candidate's distribution.
+    The tokens are the same whether the `drafts` are known or not."""
     rng = np.random.default_rng(seed)
     turns = (_turn(f"{place:06}", noise, scale, rng, fault, length) for place in range(sessions))
+    if not drafts:
+        turns = (replace(turn, drafts=None) for turn in turns)
     return [score_turn(turn, seed) for turn in turns]
 
 
@@ -135,7 +145,18 @@ def _turn(
     own = draw(rng, served(1.0))
     other = draw(rng, fault(Contexts(served(scale), c.drafts)))
     request = {"temperature": 1.0}
-    return SampledTurn(session, "t", request, _lists(seen, other), _lists(seen, own))
+    lists = _lists(seen, other), _lists(seen, own)
+    return SampledTurn(session, "t", request, *lists, drafts=reached(c.drafts, other))
+
+
+def reached(drafts: Ints, tokens: Ints) -> tuple[int, ...]:
+    """The draft that each token was compared with; -1 for the bonus token of a step whose drafts
+    were all emitted."""
+    found, run = [], 0
+    for draft, token in zip(drafts.tolist(), tokens.tolist(), strict=True):
+        found.append(-1 if run == DRAFT else draft)
+        run = run + 1 if token == draft and run < DRAFT else 0
+    return tuple(found)
 
 
 def seeded_run(one_seed: bool, sessions: int, seed: int) -> list[ScoredTurn]:
@@ -204,6 +225,26 @@ def of_share(count: int, seed: int) -> Iterator[tuple[object, ...]]:
         yield counted(name, turns * length, words)
 
 
+def of_drafts(count: int, size: int, seed: int) -> Iterator[tuple[object, ...]]:
+    """Sound candidates, and in how few tokens faults are caught, without and with draft ids."""
+    for name, noise, scale in SOUND:
+        cells = []
+        for known in (False, True):
+            drawn = pool(noise, scale, seed, drafts=known)
+            words = [verdict(run, 0) for run in runs(drawn, count, size, seed)]
+            cells.append(words.count("fail"))
+        yield f"sound; rounding: {name}", f"{size * LENGTH:,}", count, *cells
+    few = max(count // 10, 5)
+    for name, fault in FAULTS:
+        pools = [pool(Rounding(), 1.0, seed, 300, fault, drafts=known) for known in (False, True)]
+        for tokens in FEW_TOKENS:
+            cells = [
+                sum(verdict(run, 0) == "fail" for run in runs(drawn, few, tokens // LENGTH, seed))
+                for drawn in pools
+            ]
+            yield name, f"{tokens:,}", few, *cells
+
+
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
@@ -211,10 +252,15 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--sessions", type=int, default=50)
     parser.add_argument("--share", action="store_true", help="runs as small as the added share")
+    parser.add_argument("--drafts", action="store_true", help="without and with draft ids")
     given = parser.parse_args()
     head = ("tokens of the candidate", "tokens", "runs", "fail", "inconclusive", "pass")
     if given.share:
         print(table(head, list(of_share(given.runs, given.seed))))
+        return
+    if given.drafts:
+        named = ("candidate", "tokens", "runs", "fail", "fail, draft ids known")
+        print(table(named, list(of_drafts(given.runs, given.sessions, given.seed))))
         return
     size, few = given.sessions, max(given.runs // 10, 5)
     rows = []

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from checks.acceptance.drafting import Drafting
-from checks.acceptance.ngram_steps import align
+from checks.acceptance.drafts.align import align
 from checks.acceptance.steps import Steps
 from checks.greedy.shift import PLACES, SOURCES, TurnShift, judge_shift, shift_of
 from checks.policy import Policy

@@ -10,10 +10,12 @@ from replay.facts.model_list import ROUTE, models_of
 from replay.facts.observe import observe
 from replay.facts.probes import CONVERSATION, MARKUPS, parsed, parser_probe
 from replay.facts.prometheus import parse_metrics, total
+from replay.launch.draft_ids import refusal
 from replay.launch.server import Server
 from replay.sending.endpoint import Endpoint
 from traces.errors import ServerError
-from traces.journal.path_facts import ModelFacts, PathFacts
+from traces.journal.observables import Observables
+from traces.journal.path_facts import SERVED, ModelFacts, PathFacts
 from traces.journal.vllm_flags import without_secrets
 
 CACHE_INFO = "vllm:cache_config_info"
@@ -82,7 +84,17 @@ async def _ask(
         started_at=total(before, STARTED),
         counting_since=min(_finite(before, COUNTING), default=None),
         observables=observables,
+        draft_ids=_draft_ids(server, observables),
     )
+
+
+def _draft_ids(server: Server | None, seen: Observables) -> str | None:
+    """Of a server that was launched with draft ids: whether it serves them."""
+    if server is None or not server.spec.draft_ids:
+        return None
+    if seen.draft_ids is False:
+        return refusal(server.log_text()) or "its answers do not carry them"
+    return refusal(server.log_text()) or SERVED
 
 
 async def _samples(endpoint: Endpoint) -> list[Sample]:

@@ -51,8 +51,9 @@ async def observe(
         )
         if seen.drafted or drafts is False:
             return seen
-        again = await client.send(KEY, repetition_probe(model, salt))
-        return replace(seen, drafted=_sum(seen.drafted, _steps(response_of(again).speculation)))
+        again = response_of(await client.send(KEY, repetition_probe(model, salt))).speculation
+        drafted = _sum(seen.drafted, _steps(again))
+        return replace(seen, drafted=drafted, draft_ids=_shows_ids(again))
 
 
 def _seen(response: Response) -> Observables:
@@ -67,12 +68,18 @@ def _seen(response: Response) -> Observables:
         speculation=shown is not None and shown.step_by_step,
         fingerprint=response.system_fingerprint is not None,
         drafted=_steps(shown),
+        draft_ids=_shows_ids(shown),
     )
 
 
 def _steps(shown: Speculation | None) -> int | None:
     """Steps of an answer that drafted; None where it shows none at all."""
     return None if shown is None else shown.steps
+
+
+def _shows_ids(shown: Speculation | None) -> bool | None:
+    """Whether an answer shows which tokens were drafted; None where none were."""
+    return any(shown.draft_ids or ()) if shown is not None and shown.steps else None
 
 
 def _sum(first: int | None, second: int | None) -> int | None:

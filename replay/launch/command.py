@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 
 from replay.launch.cpus import BIND
+from replay.launch.draft_ids import plugin_environment
 from traces.errors import ConfigError
 from traces.journal.vllm_flags import parse_flags
 
@@ -52,6 +53,7 @@ class ServerSpec:
     """A server to launch. `name` is the path's (``baseline``, ``candidate``). `cpus` binds the
     OpenMP threads of vLLM's CPU backend (see `replay.launch.cpus`); None leaves the binding
     to vLLM. `flags` are vLLM's own, as on its command line; a ``--port`` among them is kept.
+    `draft_ids` loads the plugin that adds them to answers (`replay.launch.draft_ids`).
     """
 
     name: str
@@ -63,6 +65,7 @@ class ServerSpec:
     served_model_name: str = ""
     start_timeout_s: float = 600.0
     cpus: tuple[int, ...] | None = None
+    draft_ids: bool = False
 
     @property
     def model_name(self) -> str:
@@ -98,4 +101,5 @@ def server_environment(spec: ServerSpec) -> dict[str, str]:
     offline = {"HF_HUB_OFFLINE": "1"} if Path(spec.model).is_dir() else {}
     bind = {BIND: ",".join(map(str, spec.cpus))} if spec.cpus else {}
     own = {"VLLM_NO_USAGE_STATS": "1", "PYTHONUNBUFFERED": "1", **offline, **bind}
-    return {**own, **os.environ, **spec.env}
+    environment = {**own, **os.environ, **spec.env}
+    return plugin_environment(environment) if spec.draft_ids else environment

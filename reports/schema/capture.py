@@ -105,7 +105,12 @@ DRAFT_POSITIONS = Table(
         Column("step", "INTEGER", "engine step, as in steps.step", required=True),
         Column("position", "UTINYINT", "place in the draft, from 0", required=True),
         Column("token_index", "INTEGER", "token committed at this place; NULL where not reached"),
-        Column("draft_id", "INTEGER", "drafted token id, where it can be recomputed (n-gram)"),
+        Column(
+            "draft_id",
+            "INTEGER",
+            "drafted token id, where the server reports it (`run.draft_ids`) or it can be "
+            "recomputed (n-gram)",
+        ),
         Column("label", "label_name", "label of the committed token; NULL where not reached"),
         Column("reached", "BOOLEAN", "true up to and including the first rejection", required=True),
         Column("accepted", "BOOLEAN", "true where the draft token was accepted", required=True),

@@ -11,7 +11,8 @@ class Observables:
     `alternatives` counts the listed logprobs per token; fewer than 2 hide the argmax. `speculation`
     says whether drafts are shown step by step (vLLM's ``detailed``; a summary is not enough), and
     `drafted` in how many steps of these answers something was drafted. `processed_logprobs` says
-    whether logprobs follow the temperature, as the sampler's do.
+    whether logprobs follow the temperature, as the sampler's do. `draft_ids` says whether the steps
+    that drafted show which tokens; None where none drafted.
     """
 
     refused: str | None = None
@@ -25,3 +26,4 @@ class Observables:
     prompt_logprobs: bool | None = None
     drafted: int | None = None
     processed_logprobs: bool | None = None
+    draft_ids: bool | None = None

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 
 from traces.journal.observables import Observables
 
+SERVED = "served"
+"""`PathFacts.draft_ids` of a server whose answers carry them."""
+
 LONGEST_COUNT = 9
 """Digits of a number that 32 bits hold."""
 
@@ -28,7 +31,8 @@ class PathFacts:
     servers. `speculation_metrics` says whether the server has counters of speculation at all, and
     `drafts_counted` by how much the one of drafts grew while it was asked. `started_at` (process)
     and `counting_since` (its counters) are in seconds since the epoch, as ``/metrics`` gives them;
-    together they tell two servers apart.
+    together they tell two servers apart. `draft_ids` is `SERVED`, or why a server that was launched
+    with them does not serve them; None without.
     """
 
     path: str
@@ -45,6 +49,7 @@ class PathFacts:
     started_at: float | None = None
     counting_since: float | None = None
     observables: Observables | None = None
+    draft_ids: str | None = None
 
     @property
     def block_size(self) -> int | None:

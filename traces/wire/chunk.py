@@ -149,10 +149,14 @@ class WireUsage(Struct, frozen=True):
 
 
 class WireSteps(Struct, frozen=True):
-    """`metrics.speculative_decoding`: draft tokens by engine step."""
+    """`metrics.speculative_decoding`: draft tokens by engine step. The ids of the drafts (-1: ruled
+    out, or not known) and the first token of each step are draftgate's own, of servers it launches
+    with draft ids."""
 
     per_step_accepted: list[Count] | None = None
     per_step_drafted: list[Count] | None = None
+    per_step_draft_token_ids: list[list[Annotated[int, Meta(ge=-1, lt=2**31)]]] | None = None
+    per_step_first_token: list[Count] | None = None
 
 
 class WireMetrics(Struct, frozen=True):

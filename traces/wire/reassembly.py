@@ -258,8 +258,11 @@ def speculation_of(chunk: WireChunk, raw: dict[str, Any]) -> Speculation | None:
     if steps is None:
         return None
     accepted, drafted = steps.per_step_accepted, steps.per_step_drafted
+    ids, first = steps.per_step_draft_token_ids, steps.per_step_first_token
     return Speculation(
         accepted=None if accepted is None else tuple(accepted),
         drafted=None if drafted is None else tuple(drafted),
         raw=raw["metrics"]["speculative_decoding"],
+        draft_ids=None if ids is None else tuple(map(tuple, ids)),
+        first=None if first is None else tuple(first),
     )

@@ -57,12 +57,16 @@ class Speculation:
 
     `accepted[s]` of `drafted[s]` draft tokens were accepted in the s-th step that drafted;
     steps without drafts are left out. Both are `None` where the server sent no arrays: a summary
-    alone, or nothing was drafted.
+    alone, or nothing was drafted. Only a server launched with draft ids sends the others:
+    `draft_ids[s]` are the tokens of the draft, -1 for those a grammar ruled out and for
+    placeholders, and `first[s]` is the place in the output of the first token of the step.
     """
 
     accepted: tuple[int, ...] | None
     drafted: tuple[int, ...] | None
     raw: dict[str, Any]
+    draft_ids: tuple[tuple[int, ...], ...] | None = None
+    first: tuple[int, ...] | None = None
 
     @property
     def steps(self) -> int:

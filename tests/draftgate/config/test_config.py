@@ -75,6 +75,11 @@ def test_overrides_win(tmp_path: Path) -> None:
         (GOOD + ARM + ARM, "two [[arms]] are called c9", ""),
         (GOOD + ARM + "small_kv = true\nconcurrency = 1\n", "never preempted", ""),
         (ATTACHED + ARM + "small_kv = true\n", "`small_kv` needs servers of its own", ""),
+        (
+            ATTACHED.replace("[run]", "[run]\ndraft_ids = true"),
+            "draft ids need servers that draftgate launches",
+            "`draft_ids`",
+        ),
     ],
 )
 def test_a_mistake_is_named(tmp_path: Path, text: str, message: str, fix: str) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from checks.acceptance.counters import judge_speculation
 from checks.acceptance.drafting import Drafting
-from checks.acceptance.ngram_steps import align
+from checks.acceptance.drafts.align import align
 from checks.acceptance.steps import Steps
 from draftgate.config.config import Config
 from draftgate.config.file import parse_config

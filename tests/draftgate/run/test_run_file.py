@@ -173,6 +173,7 @@ def test_the_same_configuration_goes_on(begun: RunFolder) -> None:
     [
         ({"run": {"max_tokens": 200}}, "run.max_tokens was 100, is 200"),
         ({"run": {"seed": 1}}, "run.seed was 0, is 1"),
+        ({"run": {"draft_ids": True}}, "run.draft_ids was false, is true"),
         ({"run": {"concurrency": 8}}, "run.concurrency was 4, is 8"),
         ({"run": {"sessions": ["t.jsonl"]}}, 'run.sessions was ["s.jsonl"], is ["t.jsonl"]'),
         ({"run": {"max_turns": 5}}, "run.max_turns was not set, is 5"),

@@ -226,12 +226,27 @@ def test_the_last_chunk_carries_usage_and_speculation() -> None:
     assert (response.usage.prompt, response.usage.completion, response.usage.cached) == (9, 4, 0)
     assert response.speculation is not None
     assert (response.speculation.accepted, response.speculation.drafted) == ((2,), (3,))
+    assert (response.speculation.draft_ids, response.speculation.first) == (None, None)
     assert response.prompt_token_ids == (1, 2)
     assert (response.system_fingerprint, response.model) == ("fp", "m")
     nothing = {"choices": [], "metrics": {"speculative_decoding": {"per_step_accepted": None}}}
     silent = response_of_chunks([nothing], done=True).speculation
     assert silent is not None
     assert silent.accepted is None
+
+
+def test_draft_ids_are_read_where_a_server_reports_them() -> None:
+    said = {
+        "per_step_accepted": [2, 0],
+        "per_step_drafted": [3, 1],
+        "per_step_draft_token_ids": [[7, 8, 9], [4, -1]],
+        "per_step_first_token": [1, 4],
+    }
+    last = {"choices": [], "metrics": {"speculative_decoding": said}}
+    shown = response_of_chunks([one({}), last], done=True).speculation
+    assert shown is not None
+    assert shown.draft_ids == ((7, 8, 9), (4, -1))
+    assert shown.first == (1, 4)
 
 
 def test_the_stop_reason_may_be_a_token_id_of_zero() -> None:

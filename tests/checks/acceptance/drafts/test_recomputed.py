@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from checks.acceptance.drafting import Drafting
-from checks.acceptance.ngram_steps import recompute
+from checks.acceptance.drafts.recomputed import recompute
 from checks.acceptance.steps import StepFacts, Steps, Unaligned
 from checks.vllm.ngram import ngram_proposer
 

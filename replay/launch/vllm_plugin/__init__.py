@@ -1,0 +1,1 @@
+"""A folder for the PYTHONPATH of a server that is launched with draft ids: a vLLM plugin."""
