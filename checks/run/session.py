@@ -6,7 +6,7 @@ judge_run(RunSums, RunFloor, RunFacts) -> RunJudgement          `checks.run.judg
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from checks.acceptance.counters import judge_speculation
@@ -18,6 +18,7 @@ from checks.calls.call_agreement import TurnChange
 from checks.calls.outcomes import tool_pair
 from checks.calls.turns import turn_change
 from checks.controls.argument import PlantedCall, planted_turn
+from checks.controls.scores import planted_shift
 from checks.controls.temperature import redraw_turn
 from checks.exact.judge import Judgement
 from checks.findings import Finding
@@ -118,7 +119,8 @@ def judge_session(read: ReadSession, floor: RunFloor, facts: RunFacts) -> Sessio
         copies=copies,
         swapped=swapped(facts.swaps, read.session, read.evidence.answers.scores, floor),
         planted_calls=tuple(_planted_calls(turns, captures)),
-        score_shifts=tuple(_score_shifts(turns, read.readings[MAIN])),
+        score_shifts=tuple(_score_shifts(turns, read.readings[MAIN], shift_of)),
+        planted_shifts=tuple(_score_shifts(turns, read.readings[MAIN], planted_shift)),
         rates=tuple(_rates(pairs[MAIN], captures)),
         cuts=cuts,
         delivered=(*delivered, *besides),
@@ -268,12 +270,14 @@ def _planted_calls(turns: Iterable[GreedyTurn], captures: Evidence) -> Iterator[
 
 
 def _score_shifts(
-    turns: Iterable[GreedyTurn], readings: Mapping[TurnId, Reading]
+    turns: Iterable[GreedyTurn],
+    readings: Mapping[TurnId, Reading],
+    measure: Callable[[GreedyTurn, Sequence[int] | None], TurnShift | None],
 ) -> Iterator[TurnShift]:
     """How far the scores of equal tokens lie apart, by place in the step where steps are known."""
     for turn in turns:
         steps = readings[turn.session, turn.turn].steps
-        shift = shift_of(turn, steps.committed.tolist() if isinstance(steps, Steps) else None)
+        shift = measure(turn, steps.committed.tolist() if isinstance(steps, Steps) else None)
         if shift is not None:
             yield shift
 
