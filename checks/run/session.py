@@ -25,7 +25,7 @@ from checks.findings import Finding
 from checks.greedy.judge import judge_one
 from checks.greedy.shift import TurnShift, shift_of
 from checks.greedy.turn import GreedyTurn
-from checks.request import is_greedy
+from checks.request import is_greedy, seed_sent
 from checks.run.acceptance import accepted_of, shared_sums, sums_of
 from checks.run.answered import answered_turns, load_of
 from checks.run.exact import PairJudgements, checked, judge_pairs, of_arm, plant_session
@@ -244,7 +244,7 @@ def _outcomes(captures: Evidence) -> Iterable[PairedOutcome]:
         if turn in baseline:
             pair = tool_pair(exchange.request, baseline[turn].response, exchange.response)
             if pair is not None:
-                yield PairedOutcome(*turn, *pair)
+                yield PairedOutcome(*turn, *pair, seed_sent(exchange.request))
 
 
 def _changes(
@@ -288,7 +288,8 @@ def _rates(pairs: Iterable[LivePair], captures: Evidence) -> Iterator[TurnRates]
     for live in pairs:
         if not live.pair.text_comparable:
             sides = baseline[live.turn].response, candidate[live.turn].response
-            found = turn_rates(live.turn[0], *sides)
+            seed = seed_sent(candidate[live.turn].request)
+            found = turn_rates(live.turn[0], *sides, seed)
             if found is not None:
                 yield found
 
