@@ -91,7 +91,14 @@ def test_a_candidate_that_is_shifted_itself_cannot_cancel_it(added: float) -> No
         (run(rounding=0.2), POLICY, "beside rounding"),
         (run(), Policy(noise_scale=100), "beside rounding"),
     ],
-    ids=["none", "few tokens", "not read again", "few sessions", "rounding", "a margin of the user"],
+    ids=[
+        "none",
+        "few tokens",
+        "not read again",
+        "few sessions",
+        "rounding",
+        "a margin of the user",
+    ],
 )
 def test_a_run_that_could_not_show_it_is_asked_for_nothing(
     turns: list[GreedyTurn], policy: Policy, reason: str

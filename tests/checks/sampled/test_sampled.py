@@ -17,8 +17,8 @@ from checks.sampled.shift import SessionSums, noise_factor, shift_between
 from checks.sampled.surprisal import surprisal_of, tokens_for_equivalence
 from checks.sampled.tail_count import TailCount, tail_count, tail_p
 from checks.sampled.turn import SampledTurn, listed_tokens, top_lists
-from checks.stats.witnesses import rows_of, witnesses
 from checks.stats.holm import holm
+from checks.stats.witnesses import rows_of, witnesses
 from evidence.simulated.sampled_faults import (
     LISTED,
     contexts,
