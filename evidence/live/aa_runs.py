@@ -111,7 +111,7 @@ def _row(name: str, runs: Sequence[Run]) -> tuple[object, ...]:
         name,
         len(runs),
         ", ".join(f"{count} `{word}`" for word, count in sorted(words.items())),
-        _listed(code for result in results for code in result.codes),
+        _listed(code.partition(" x ")[0] for result in results for code in result.codes),
         _listed(bound for result in results for bound in result.broken),
         f"{sum(result.tokens for result in results):,}",
         sum(result.forks for result in results),
