@@ -3,9 +3,9 @@
     python -m evidence.live.aa_runs --runs 50 --seed 1
 
 Two servers with the same flags are started once, and every gate attaches to both by URL. Each run
-replays other turns: 20 to 26 of the sample sessions and three turns of each, those with recorded
-calls first, all drawn by seed. Concurrency goes round, so that turns meet in other batches. Prints
-one row per concurrency.
+replays other turns, drawn by seed: of 20 to 26 of the sample sessions two of the first six turns,
+whose prompts are short, those with recorded calls first. Concurrency goes round, so that turns meet
+in other batches. Prints one row per concurrency.
 """
 
 import argparse
@@ -35,7 +35,7 @@ from traces.session.turn import Turn
 
 TWINS = GATES["two"]
 CONCURRENCIES = (1, 2, 4, 6, 8)
-FEWEST_SESSIONS, TURNS = 20, 3
+FEWEST_SESSIONS, EARLY, TURNS = 20, 6, 2
 ALARMS = ("fail", "invalid")
 HEAD = (
     "concurrency", "runs", "verdicts", "findings at severity error", "bounds broken", "tokens",
@@ -63,7 +63,7 @@ def drawn(sessions: Sequence[Session], rng: random.Random) -> list[Session]:
 
 def _part(session: Session, rng: random.Random) -> Session:
     """Turns that others build on stay in the session; only those that are chosen are replayed."""
-    turns = list(session.replayable_turns())
+    turns = list(session.replayable_turns())[:EARLY]
     rng.shuffle(turns)
     turns.sort(key=lambda turn: not _calls(session, turn))
     chosen = {turn.turn_id for turn in turns[:TURNS]}
