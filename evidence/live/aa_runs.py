@@ -5,17 +5,19 @@
 Two servers with the same flags are started once, and every gate attaches to both by URL. Each run
 replays other turns, drawn by seed: of 20 to 26 of the sample sessions two of the first six turns,
 whose prompts are short, those with recorded calls first. Concurrency goes round, so that turns meet
-in other batches. Prints one row per concurrency.
+in other batches. Prints one row per concurrency. Finished runs are kept in a file: after an
+interruption the same command goes on behind them.
 """
 
 import argparse
-import json
 import random
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 
+import msgspec
 from msgspec.structs import replace as changed
 
 from draftgate.config.file import read_config
@@ -34,7 +36,7 @@ from traces.session.session import Session
 from traces.session.turn import Turn
 
 TWINS = GATES["two"]
-CONCURRENCIES = (1, 2, 4, 6, 8)
+CONCURRENCIES = (4, 6, 8, 12, 16)
 FEWEST_SESSIONS, EARLY, TURNS = 20, 6, 2
 ALARMS = ("fail", "invalid")
 HEAD = (
@@ -45,14 +47,22 @@ HEAD = (
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One gate. `calls` are turns with calls, `changed` those whose calls the candidate changes in
-    effect, `again` those that the baseline's own repeat does."""
+    """One gate: the `number`-th that `seed` draws. `calls` are turns with calls, `changed` those
+    whose calls the candidate changes in effect, `again` those that the baseline's own repeat does.
+    """
 
+    seed: int
+    number: int
     concurrency: int
     result: Result
     calls: int
     changed: int
     again: int
+
+
+def concurrency_of(number: int) -> int:
+    """Sessions side by side in a run."""
+    return CONCURRENCIES[number % len(CONCURRENCIES)]
 
 
 def drawn(sessions: Sequence[Session], rng: random.Random) -> list[Session]:
@@ -82,19 +92,29 @@ def _calls(session: Session, turn: Turn) -> bool:
     return output is not None and bool(output.tool_calls)
 
 
-def run_of(concurrency: int, outcome: GateOutcome) -> Run:
+def run_of(seed: int, number: int, outcome: GateOutcome) -> Run:
     """What a finished gate says, read from its store."""
+    concurrency = concurrency_of(number)
     assert outcome.store is not None
     with Store.open(outcome.store) as store:
         calls = {row["comparison"]: row for row in read_summary(store, outcome.run)["calls"]}
     candidate, again = calls.get("candidate", {}), calls.get("aa", {})
     return Run(
+        seed,
+        number,
         concurrency,
         result_of(f"concurrency {concurrency}", outcome),
         candidate.get("turns", 0),
         candidate.get("consequential", 0),
         again.get("consequential", 0),
     )
+
+
+def kept(file: Path, seed: int, runs: int) -> list[Run]:
+    """The finished ones of the first `runs` of a seed."""
+    lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+    found = [msgspec.json.decode(line, type=Run) for line in lines]
+    return [run for run in found if run.seed == seed and run.number < runs]
 
 
 def rows(runs: Iterable[Run]) -> list[tuple[object, ...]]:
@@ -133,21 +153,29 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=50)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
-    samples = [s for source in import_files(beginnings.SAMPLES) for s in source.sessions]
-    file, kept = HOME / "drawn.jsonl", HOME / "aa_runs.jsonl"
-    HOME.mkdir(parents=True, exist_ok=True)
-    found: list[Run] = []
-    with servers(read_config(TWINS.config), TWINS) as urls:
-        for number in range(given.runs):
-            write_sessions(drawn(samples, random.Random(f"{given.seed}/{number}")), file)
-            twins = replace(TWINS, concurrency=CONCURRENCIES[number % len(CONCURRENCIES)])
-            outcome = run_gate(twin_config(twins, urls, file), SilentReporter())
-            found.append(run_of(twins.concurrency, outcome))
-            with kept.open("a", encoding="utf-8") as out:
-                out.write(json.dumps(asdict(found[-1])) + "\n")
-            reporter().note(f"{number + 1} of {given.runs}: {outcome.verdict.verdict}")
+    file = HOME / "aa_runs.jsonl"
+    found = kept(file, given.seed, given.runs)
+    left = sorted(set(range(given.runs)) - {run.number for run in found})
+    if left:
+        _make(left, given.seed, file)
+    found = kept(file, given.seed, given.runs)
     print(table(HEAD, rows(found)))
     return int(any(run.result.verdict in ALARMS for run in found))
+
+
+def _make(numbers: Iterable[int], seed: int, file: Path) -> None:
+    """Start the servers, and make these runs."""
+    samples = [s for source in import_files(beginnings.SAMPLES) for s in source.sessions]
+    sessions = HOME / "drawn.jsonl"
+    HOME.mkdir(parents=True, exist_ok=True)
+    with servers(read_config(TWINS.config), TWINS) as urls:
+        for number in numbers:
+            write_sessions(drawn(samples, random.Random(f"{seed}/{number}")), sessions)
+            twins = replace(TWINS, concurrency=concurrency_of(number))
+            outcome = run_gate(twin_config(twins, urls, sessions), SilentReporter())
+            with file.open("ab") as out:
+                out.write(msgspec.json.encode(run_of(seed, number, outcome)) + b"\n")
+            reporter().note(f"run {number + 1}: {outcome.verdict.verdict}")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,9 @@
 
 import random
 from dataclasses import replace
+from pathlib import Path
 
+import msgspec
 import pytest
 
 pytest.importorskip("torch", reason="the servers need it")
@@ -68,14 +70,36 @@ def test_rows_add_up_what_runs_say() -> None:
     quiet = Result("x", "r", "inconclusive", (), (), ("tool_success",), 100, 1, 1, 0, 0.1, 2, None)
     loud = replace(quiet, verdict="fail", codes=("CALLS_CHANGED x 1",), broken=("call_agreement",))
     runs = [
-        aa_runs.Run(1, quiet, 10, 0, 1),
-        aa_runs.Run(1, quiet, 20, 1, 0),
-        aa_runs.Run(8, loud, 5, 4, 0),
+        aa_runs.Run(1, 0, 4, quiet, 10, 0, 1),
+        aa_runs.Run(1, 5, 4, quiet, 20, 1, 0),
+        aa_runs.Run(1, 2, 8, loud, 5, 4, 0),
     ]
     one, eight, whole = aa_runs.rows(runs)
     assert one == (
-        "1", 2, "2 `inconclusive`", "none", "none", "200", 2, 4, "30", 1, 1
+        "4", 2, "2 `inconclusive`", "none", "none", "200", 2, 4, "30", 1, 1
     )  # fmt: skip
     assert eight[:5] == ("8", 1, "1 `fail`", "`CALLS_CHANGED` 1", "`call_agreement` 1")
     assert whole[:3] == ("all", 3, "1 `fail`, 2 `inconclusive`")
     assert len(one) == len(aa_runs.HEAD)
+
+
+def test_finished_runs_are_kept_and_not_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    quiet = Result("x", "r", "inconclusive", (), (), ("tool_success",), 100, 1, 1, 0, None, 2, None)
+    made: list[list[int]] = []
+
+    def make(numbers: list[int], seed: int, file: Path) -> None:
+        made.append(list(numbers))
+        with file.open("ab") as out:
+            for number in numbers:
+                run = aa_runs.Run(seed, number, aa_runs.concurrency_of(number), quiet, 1, 0, 0)
+                out.write(msgspec.json.encode(run) + b"\n")
+
+    monkeypatch.setattr(aa_runs, "HOME", tmp_path)
+    monkeypatch.setattr(aa_runs, "_make", make)
+    for runs, seed in ((3, 1), (5, 1), (5, 1), (2, 2)):
+        monkeypatch.setattr("sys.argv", ["aa_runs", "--runs", str(runs), "--seed", str(seed)])
+        assert aa_runs.main() == 0
+    assert made == [[0, 1, 2], [3, 4], [0, 1]]
+    assert "| all | 5 |" in capsys.readouterr().out
