@@ -30,7 +30,7 @@ SLACK = 1.01
 def moved(candidate: Response, baseline: Response) -> Response:
     """The candidate's scores `SHIFT` nat further from the baseline's, all of them below it.
 
-    The alternatives of a token move with it. Tokens behind the shorter of the two keep theirs.
+    The alternatives of a token move with it. Tokens beyond the shorter output keep their scores.
     """
     tokens, scores = Tokens.of(candidate.tokens or ()), Tokens.of(baseline.tokens or ()).logprobs
     length = min(len(tokens), len(scores))
