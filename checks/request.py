@@ -15,6 +15,11 @@ def is_greedy(request: dict[str, Any]) -> bool:
     return temperature is not None and float(temperature) < GREEDY_BELOW
 
 
+def seed_sent(request: dict[str, Any]) -> int | None:
+    """The seed that decides what is drawn; `None` without one, and of a greedy turn."""
+    return None if is_greedy(request) else request.get("seed")
+
+
 def wants_usage(request: dict[str, Any]) -> bool:
     """`stream_options.include_usage`."""
     return bool((request.get("stream_options") or {}).get("include_usage"))

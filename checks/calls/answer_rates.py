@@ -16,6 +16,7 @@ from checks.alpha import level as share_of
 from checks.findings import ANSWERS_SHIFTED, Finding, NotJudged
 from checks.stats.session_interval import Estimate, clustered, ratio
 from checks.stats.sign_flip import sign_flip
+from checks.stats.witnesses import rows_of
 from traces.wire.response import Response
 
 RATES_LEVEL = share_of("answers_shifted")
@@ -33,10 +34,14 @@ Sums = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class TurnRates:
-    """One turn on both paths: what each answer holds, (baseline, candidate) of each quantity."""
+    """One turn on both paths: what each answer holds, (baseline, candidate) of each quantity.
+
+    `seed` is the one that a sampled turn was sent with: sessions that share one count as one.
+    """
 
     session: str
     values: tuple[tuple[float, float], ...]
+    seed: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +64,9 @@ class RatesJudgement:
     not_judged: tuple[NotJudged, ...]
 
 
-def turn_rates(session: str, baseline: Response, candidate: Response) -> TurnRates | None:
+def turn_rates(
+    session: str, baseline: Response, candidate: Response, seed: int | None = None
+) -> TurnRates | None:
     """What both answers hold; `None` where one of them is refused or its length not known."""
     sides = (baseline, candidate)
     lengths = [_length(side) for side in sides]
@@ -71,7 +78,7 @@ def turn_rates(session: str, baseline: Response, candidate: Response) -> TurnRat
         [float(side.finish_reason == "length") for side in sides],
         [float(not side.tool_calls and not side.content.strip()) for side in sides],
     )
-    return TurnRates(session, tuple((pair[0], pair[1]) for pair in held))
+    return TurnRates(session, tuple((pair[0], pair[1]) for pair in held), seed)
 
 
 def _length(response: Response) -> int | None:
@@ -82,15 +89,17 @@ def _length(response: Response) -> int | None:
 
 def judge_rates(turns: Sequence[TurnRates], seed: int) -> RatesJudgement:
     """Each quantity in both directions, by sessions."""
-    row = {session: i for i, session in enumerate(sorted({turn.session for turn in turns}))}
-    if len(row) < LEAST_SESSIONS:
-        why = f"{len(row)} sessions have turns that are not compared word by word"
+    rows, count = rows_of([(turn.session, turn.seed) for turn in turns])
+    if count < LEAST_SESSIONS:
+        why = f"{count} sessions have turns that are not compared word by word"
+        if len({turn.session for turn in turns}) > count:
+            why += ", those that share a seed taken as one"
         few = NotJudged(ANSWERS_SHIFTED, f"{why}, {LEAST_SESSIONS} wanted") if turns else None
         return RatesJudgement((), (), () if few is None else (few,))
-    sums = np.zeros((len(row), len(QUANTITIES), 3))
-    for turn in turns:
+    sums = np.zeros((count, len(QUANTITIES), 3))
+    for row, turn in zip(rows, turns, strict=True):
         for place, (baseline, candidate) in enumerate(turn.values):
-            sums[row[turn.session], place] += (baseline, candidate, 1)
+            sums[row, place] += (baseline, candidate, 1)
     found = [_difference(place, sums[:, place], seed) for place in range(len(QUANTITIES))]
     level = RATES_LEVEL / (2 * len(QUANTITIES))
     shifted = [one for one in found if one.p is not None and one.p <= level]

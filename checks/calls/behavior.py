@@ -28,6 +28,7 @@ from checks.stats.paired_proportions import (
     zero_discordant_bound,
 )
 from checks.stats.session_interval import Estimate, clustered, clustered_rate, ratio
+from checks.stats.witnesses import rows_of
 
 NAME = "tool_success"
 LEVEL = 0.05
@@ -38,12 +39,16 @@ SUCCESS_P = share_of("tool_success")
 
 @dataclass(frozen=True, slots=True)
 class PairedOutcome:
-    """Tool-call success of one turn on both paths (`checks.calls.outcomes.tool_pair`)."""
+    """Tool-call success of one turn on both paths (`checks.calls.outcomes.tool_pair`).
+
+    `seed` is the one that a sampled turn was sent with: sessions that share one count as one.
+    """
 
     session: str
     turn: str
     baseline: bool
     candidate: bool
+    seed: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +97,7 @@ def judge_behavior(
         margin=-policy.success_margin,
         unit="share of turns",
         n=table.pairs,
-        sessions=len({outcome.session for outcome in outcomes}),
+        sessions=len(_by_session(outcomes)),
         needed=_needed(table, policy) if state == "inconclusive" else None,
     )
     found = (Finding(codes.TOOL_SUCCESS_INFERIOR, message),) if state == "fail" else ()
@@ -102,11 +107,7 @@ def judge_behavior(
 
 def _rate(outcomes: Sequence[PairedOutcome], path: Literal["baseline", "candidate"]) -> Estimate:
     """Success of one path."""
-    row = {session: i for i, session in enumerate(sorted({o.session for o in outcomes}))}
-    sums = np.zeros((len(row), 2))
-    for outcome in outcomes:
-        sums[row[outcome.session]] += (getattr(outcome, path), 1)
-    return clustered_rate(sums)
+    return clustered_rate(_sums(outcomes, [getattr(outcome, path) for outcome in outcomes]))
 
 
 def loss_p(outcomes: Sequence[PairedOutcome], table: PairedTable, margin: float) -> float:
@@ -139,10 +140,14 @@ def confined(outcomes: Sequence[PairedOutcome]) -> str:
 
 def _by_session(outcomes: Sequence[PairedOutcome]) -> npt.NDArray[np.float64]:
     """Candidate less baseline successes, and turns, by session: [sessions, 2]."""
-    row = {session: i for i, session in enumerate(sorted({o.session for o in outcomes}))}
-    sums = np.zeros((len(row), 2))
-    for outcome in outcomes:
-        sums[row[outcome.session]] += (outcome.candidate - outcome.baseline, 1)
+    return _sums(outcomes, [outcome.candidate - outcome.baseline for outcome in outcomes])
+
+
+def _sums(outcomes: Sequence[PairedOutcome], values: Sequence[float]) -> npt.NDArray[np.float64]:
+    """Values of turns, and turns, by session: [sessions, 2]."""
+    rows, count = rows_of([(outcome.session, outcome.seed) for outcome in outcomes])
+    sums = np.zeros((count, 2))
+    np.add.at(sums, rows, np.column_stack([values, np.ones(len(rows))]))
     return sums
 
 

@@ -16,6 +16,7 @@ the largest of the three stands for what rounding may do, and `policy.noise_scal
 allowed. Without one of these two nothing is judged: decoding alone rounds less than verification.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -37,6 +38,9 @@ SOURCES = ("candidate", "repeat", "prefill", "verify")
 
 SHIFT_LEVEL = share_of("scores_shifted")
 """Of all four tests of a run together (Bonferroni)."""
+PLACE_LEVEL = SHIFT_LEVEL / len(PLACES)
+LEAST_SESSIONS = math.ceil(-math.log2(PLACE_LEVEL))
+"""Sessions above what is allowed, for a p-value of 2^-L to reach the level of a place."""
 LEAST_TOKENS = 1000
 """Of the candidate and of a noise at a place, for a judgement of it."""
 
@@ -55,7 +59,8 @@ class TurnShift:
 @dataclass(frozen=True, slots=True)
 class PlaceShift:
     """One place over a run. `mean` is that of |d|, `signed` of d, `noise` the largest mean |d| of a
-    source of noise and `source` its name, `p` of "no more than noise_scale times that"."""
+    source of noise and `source` its name, `p` of "no more than noise_scale times that". `needed` is
+    how much further every |d| would have to stray to be found (nat); `None`: too few sessions."""
 
     place: str
     mean: float
@@ -65,6 +70,7 @@ class PlaceShift:
     tokens: int
     sessions: int
     p: float
+    needed: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +165,10 @@ def judge_shift(turns: Sequence[TurnShift], policy: Policy) -> ShiftJudgement:
         for place, name in enumerate(PLACES)
         if total[place, 0, 2] >= LEAST_TOKENS and (total[place, 2:, 2] >= LEAST_TOKENS / 10).any()
     )
-    worst = [one for one in places if one.p <= SHIFT_LEVEL / len(PLACES)]
+    if not places:
+        why = f"fewer than {LEAST_TOKENS} tokens are equal on both paths and have scores"
+        return ShiftJudgement((), (), (NotJudged(LOGPROBS_SHIFTED, why),))
+    worst = [one for one in places if one.p <= PLACE_LEVEL]
     return ShiftJudgement(places, tuple(_finding(worst, policy)), ())
 
 
@@ -182,10 +191,27 @@ def _judged(name: str, sums: Array, scale: float) -> PlaceShift:
     p = 1.0
     if count > 1 and beyond > 0:
         p = float(stats.t.sf(beyond / error, count - 1)) if error > 0 else 0.0
-    above = int((sums[:, 0, 0] > scale * noise * sums[:, 0, 2])[held].sum())
-    signed = float(total[0, 1] / total[0, 2])
-    tokens = int(total[0, 2])
-    return PlaceShift(name, mean, signed, noise, SOURCES[source], tokens, count, max(p, 0.5**above))
+    excess = sums[held, 0, 0] / sums[held, 0, 2] - scale * noise
+    return PlaceShift(
+        place=name,
+        mean=mean,
+        signed=float(total[0, 1] / total[0, 2]),
+        noise=noise,
+        source=SOURCES[source],
+        tokens=int(total[0, 2]),
+        sessions=count,
+        p=max(p, 0.5 ** int((excess > 0).sum())),
+        needed=_needed(excess, beyond, float(error)),
+    )
+
+
+def _needed(excess: Array, beyond: float, error: float) -> float | None:
+    """What must be added to every |d| to be found. `excess` is what the mean of each session lies
+    above what is allowed, `beyond` that of all tokens, `error` its standard error (nat)."""
+    if len(excess) < LEAST_SESSIONS:
+        return None
+    least = float(stats.t.isf(PLACE_LEVEL, len(excess) - 1)) * error
+    return max(0.0, least - beyond, -float(np.sort(excess)[-LEAST_SESSIONS]))
 
 
 def _finding(worst: Sequence[PlaceShift], policy: Policy) -> list[Finding]:

@@ -15,6 +15,7 @@ from checks.controls.argument import judge_argument_control
 from checks.controls.pair_control import Planted
 from checks.controls.pairs import plant_pair_controls
 from checks.controls.rechunk import judge_rechunk_control
+from checks.controls.scores import judge_scores_control
 from checks.controls.swap import judge_swap
 from checks.controls.temperature import judge_temperature_control
 from checks.controls.unchanged import Copies, judge_unchanged
@@ -170,6 +171,9 @@ def judge_controls(
             [turn for one in sessions for turn in one.arms[MAIN].changes],
             policy,
             seed,
+        ),
+        judge_scores_control(
+            [turn for one in sessions for turn in one.planted_shifts], parts.scores, policy
         ),
         judge_unchanged(copies, parts.greedy, results, of_main, policy, seed),
         judge_temperature_control(

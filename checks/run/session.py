@@ -6,7 +6,7 @@ judge_run(RunSums, RunFloor, RunFacts) -> RunJudgement          `checks.run.judg
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from checks.acceptance.counters import judge_speculation
@@ -18,13 +18,14 @@ from checks.calls.call_agreement import TurnChange
 from checks.calls.outcomes import tool_pair
 from checks.calls.turns import turn_change
 from checks.controls.argument import PlantedCall, planted_turn
+from checks.controls.scores import planted_shift
 from checks.controls.temperature import redraw_turn
 from checks.exact.judge import Judgement
 from checks.findings import Finding
 from checks.greedy.judge import judge_one
 from checks.greedy.shift import TurnShift, shift_of
 from checks.greedy.turn import GreedyTurn
-from checks.request import is_greedy
+from checks.request import is_greedy, seed_sent
 from checks.run.acceptance import accepted_of, shared_sums, sums_of
 from checks.run.answered import answered_turns, load_of
 from checks.run.exact import PairJudgements, checked, judge_pairs, of_arm, plant_session
@@ -118,7 +119,8 @@ def judge_session(read: ReadSession, floor: RunFloor, facts: RunFacts) -> Sessio
         copies=copies,
         swapped=swapped(facts.swaps, read.session, read.evidence.answers.scores, floor),
         planted_calls=tuple(_planted_calls(turns, captures)),
-        score_shifts=tuple(_score_shifts(turns, read.readings[MAIN])),
+        score_shifts=tuple(_score_shifts(turns, read.readings[MAIN], shift_of)),
+        planted_shifts=tuple(_score_shifts(turns, read.readings[MAIN], planted_shift)),
         rates=tuple(_rates(pairs[MAIN], captures)),
         cuts=cuts,
         delivered=(*delivered, *besides),
@@ -242,7 +244,7 @@ def _outcomes(captures: Evidence) -> Iterable[PairedOutcome]:
         if turn in baseline:
             pair = tool_pair(exchange.request, baseline[turn].response, exchange.response)
             if pair is not None:
-                yield PairedOutcome(*turn, *pair)
+                yield PairedOutcome(*turn, *pair, seed_sent(exchange.request))
 
 
 def _changes(
@@ -268,12 +270,14 @@ def _planted_calls(turns: Iterable[GreedyTurn], captures: Evidence) -> Iterator[
 
 
 def _score_shifts(
-    turns: Iterable[GreedyTurn], readings: Mapping[TurnId, Reading]
+    turns: Iterable[GreedyTurn],
+    readings: Mapping[TurnId, Reading],
+    measure: Callable[[GreedyTurn, Sequence[int] | None], TurnShift | None],
 ) -> Iterator[TurnShift]:
     """How far the scores of equal tokens lie apart, by place in the step where steps are known."""
     for turn in turns:
         steps = readings[turn.session, turn.turn].steps
-        shift = shift_of(turn, steps.committed.tolist() if isinstance(steps, Steps) else None)
+        shift = measure(turn, steps.committed.tolist() if isinstance(steps, Steps) else None)
         if shift is not None:
             yield shift
 
@@ -284,7 +288,8 @@ def _rates(pairs: Iterable[LivePair], captures: Evidence) -> Iterator[TurnRates]
     for live in pairs:
         if not live.pair.text_comparable:
             sides = baseline[live.turn].response, candidate[live.turn].response
-            found = turn_rates(live.turn[0], *sides)
+            seed = seed_sent(candidate[live.turn].request)
+            found = turn_rates(live.turn[0], *sides, seed)
             if found is not None:
                 yield found
 

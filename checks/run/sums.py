@@ -81,10 +81,10 @@ class SessionSums:
     over the turns of both. `score_shifts` holds how far scores of equal tokens lie apart, `rates`
     what the answers hold that are not compared word by word. `prints`, `answered_on` and `runs` say
     which servers answered, and in which run.
-    `planted`, `copies`, `swapped` and `planted_calls` are the controls planted in its turns; `cuts`
-    the outputs that were cut, `delivered` those that were parsed once, and `uncut` counts the
-    others by reason. `scope` says what its tokens were, and what their text was compared with;
-    `regrets` where in the answers their regrets lie.
+    `planted`, `copies`, `swapped`, `planted_calls` and `planted_shifts` are the controls planted in
+    its turns; `cuts` the outputs that were cut, `delivered` those that were parsed once, and
+    `uncut` counts the others by reason. `scope` says what its tokens were, and what their text was
+    compared with; `regrets` where in the answers their regrets lie.
     """
 
     arms: Mapping[str, ArmSums]
@@ -111,6 +111,7 @@ class SessionSums:
     swapped: Mapping[str, tuple[TurnResult, ...]]
     planted_calls: tuple[PlantedCall, ...]
     score_shifts: tuple[TurnShift, ...]
+    planted_shifts: tuple[TurnShift, ...]
     rates: tuple[TurnRates, ...]
     cuts: tuple[CutOutput, ...]
     delivered: tuple[CutOutput, ...]

@@ -28,7 +28,7 @@ from checks.sampled.statistics import (
 )
 from checks.sampled.surprisal import tokens_for_equivalence
 from checks.sampled.turn import SampledTurn, ScoredTurn, score_turn
-from checks.sampled.witnesses import witnesses
+from checks.stats.witnesses import witnesses
 
 EVIDENCE, EXCESS = "sampled_evidence", "sampled_excess_surprisal"
 

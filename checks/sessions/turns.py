@@ -121,11 +121,14 @@ def _scored(response: Response, start: int, answers: Answers) -> Scored | None:
 
 LEAST_NOISE_TOKENS = 2000
 """Read again even where nothing diverged: planted faults need a floor of the same shape."""
+LEAST_EQUAL_TOKENS = 1500
+"""Read again of turns that do not fork, however many others do. Scores of equal tokens are judged
+by 1,000 of them (`checks.greedy.shift.LEAST_TOKENS`), some of which may have no score."""
 
 
 def scoring_requests(turns: Sequence[GreedyTurn], seed: int) -> list[ScoreRequest]:
     """Every diverged tail, the baseline's own of the same turns, then its outputs of others until
-    there are as many tokens of its own.
+    there are as many tokens of its own, and `LEAST_EQUAL_TOKENS` of the others.
 
     Turns with processed logits are left out: prompt logprobs are always raw.
     """
@@ -141,7 +144,7 @@ def scoring_requests(turns: Sequence[GreedyTurn], seed: int) -> list[ScoreReques
     wanted = max(LEAST_NOISE_TOKENS, sum(len(r.continuation) for r in requests))
     wanted -= sum(len(request.continuation) for request in own)
     others = [turn for turn in usable if own_tail(turn.candidate, turn.baseline) is None]
-    return [*requests, *own, *_sample(others, wanted, seed)]
+    return [*requests, *own, *_sample(others, max(wanted, LEAST_EQUAL_TOKENS), seed)]
 
 
 def _own_tails(turns: Sequence[GreedyTurn]) -> Iterable[ScoreRequest]:

@@ -68,12 +68,14 @@ GATES = {
 DEFAULT = ("one", "eight", "one-cold", "eight-cold", "two")
 
 
-def twin_config(twins: Twins, urls: list[str]) -> Config:
-    """The configuration of one gate."""
-    severity = {"PATHS_DIFFER": "info"} if len(twins.modes) > 1 else {}
+def twin_config(
+    twins: Twins, urls: list[str], sessions: Path = HOME / "beginnings.jsonl"
+) -> Config:
+    """The configuration of one gate; `sessions` are those of the embedded target."""
+    severity = {"PATHS_DIFFER": "info"} if len(set(twins.modes)) > 1 else {}
     run: dict[str, Any] = {"concurrency": twins.concurrency, "kind": "aa"}
     if twins.config == PAIR:
-        run |= {"sessions": [str(HOME / "beginnings.jsonl")], "max_tokens": 64}
+        run |= {"sessions": [str(sessions)], "max_tokens": 64}
     else:
         run["max_tokens"] = 120
     overrides = {

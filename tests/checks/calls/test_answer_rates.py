@@ -119,3 +119,22 @@ def test_few_sessions_are_not_judged_and_none_say_nothing() -> None:
 def test_sound_paths_are_called_shifted_no_more_often_than_stated() -> None:
     """60 runs at 0.1%: more than 1 have a chance of 0.2%."""
     assert sum(bool(fired(run(24, seed=100 + place))) for place in range(60)) <= 1
+
+
+def under_one_seed(seed: int | None) -> list[TurnRates]:
+    """Sampled turns of 30 sessions that all draw the same numbers: the candidate always happens to
+    write on, the baseline to call."""
+    values = ((1.0, 0.0), (40.0, 90.0), (0.0, 1.0), (0.0, 0.0))
+    return [TurnRates(f"s{s}", values, seed) for s in range(30) for _ in range(5)]
+
+
+def test_sessions_that_draw_the_same_numbers_are_one() -> None:
+    assert fired(under_one_seed(None)) == ["calls", "tokens", "cut"]
+    judged = judge_rates(under_one_seed(7), 0)
+    assert judged.findings == ()
+    assert "share a seed" in judged.not_judged[0].reason
+
+
+def test_a_seed_of_its_own_for_each_session_changes_nothing() -> None:
+    own = [replace(turn, seed=int(turn.session[1:])) for turn in under_one_seed(None)]
+    assert judge_rates(own, 0) == judge_rates(under_one_seed(None), 0)

@@ -115,3 +115,12 @@ def test_turns_without_calls_are_not_about_tools() -> None:
     assert tool_pair(REQUEST, silent, silent) is None
     assert tool_pair({}, _response("{}"), silent) is None
     assert tool_pair(REQUEST, _response('{"path": "a"}'), silent) == (True, False)
+
+
+def test_losses_of_sessions_that_draw_the_same_numbers_are_one() -> None:
+    """One seed for all sampled turns: what one of them loses by chance, all of them lose."""
+    lost = _outcomes(180, 20, 0)
+    one = judge_behavior([replace(outcome, seed=7) for outcome in lost], POLICY, 0)
+    assert (one.bound.state, one.bound.sessions) == ("inconclusive", 1)
+    own = [replace(outcome, seed=int(outcome.session[1:])) for outcome in lost]
+    assert judge_behavior(own, POLICY, 0) == judge_behavior(lost, POLICY, 0)

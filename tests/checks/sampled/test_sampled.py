@@ -17,8 +17,8 @@ from checks.sampled.shift import SessionSums, noise_factor, shift_between
 from checks.sampled.surprisal import surprisal_of, tokens_for_equivalence
 from checks.sampled.tail_count import TailCount, tail_count, tail_p
 from checks.sampled.turn import SampledTurn, listed_tokens, top_lists
-from checks.sampled.witnesses import witnesses
 from checks.stats.holm import holm
+from checks.stats.witnesses import rows_of, witnesses
 from evidence.simulated.sampled_faults import (
     LISTED,
     contexts,
@@ -227,6 +227,8 @@ def test_a_shift_in_one_session_of_many_is_none() -> None:
 def test_sessions_that_share_a_seed_are_one_witness() -> None:
     turns = [("a", 7), ("b", 7), ("c", None), ("c", 8), ("d", 8), ("e", None)]
     assert witnesses(turns) == {"a": "a", "b": "a", "c": "c", "d": "c", "e": "e"}
+    assert rows_of(turns) == ([0, 0, 1, 1, 1, 2], 3)
+    assert rows_of([]) == ([], 0)
 
 
 def test_holm() -> None:

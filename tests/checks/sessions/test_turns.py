@@ -1,8 +1,15 @@
 """What the baseline reads again: tails of forked turns, the candidate's and its own."""
 
+from checks.greedy.shift import LEAST_TOKENS
 from checks.greedy.turn import GreedyTurn
 from checks.sessions.evidence import Answers
-from checks.sessions.turns import LEAST_NOISE_TOKENS, _own_scored, own_tail, scoring_requests
+from checks.sessions.turns import (
+    LEAST_EQUAL_TOKENS,
+    LEAST_NOISE_TOKENS,
+    _own_scored,
+    own_tail,
+    scoring_requests,
+)
 from tests.support.synthetic_model import SyntheticModel, response_of
 from traces.wire.response import Response, Token
 
@@ -35,6 +42,17 @@ def test_turns_at_random_fill_up_what_is_left() -> None:
     many = [turn(f"t{n}", answer(*range(50)), answer(*range(50))) for n in range(100)]
     read = sum(len(r.continuation) for r in scoring_requests([FORKED, *many], seed=0))
     assert LEAST_NOISE_TOKENS <= read - 2 < LEAST_NOISE_TOKENS + 50
+
+
+def test_turns_that_fork_leave_room_for_those_that_do_not() -> None:
+    """Scores of equal tokens have their noise from these; a faulty candidate forks often."""
+    equal = [turn(f"e{n}", answer(*range(50)), answer(*range(50))) for n in range(60)]
+    long = [*range(1, 80)]
+    forked = [turn(f"f{n}", answer(7, 98, *long), answer(7, 99, *long)) for n in range(60)]
+    requests = scoring_requests([*forked, *equal], seed=0)
+    whole = [r for r in requests if r.prompt == PROMPT and r.continuation[0] == 0]
+    read = sum(len(request.continuation) for request in whole)
+    assert LEAST_TOKENS < LEAST_EQUAL_TOKENS <= read < LEAST_EQUAL_TOKENS + 50
 
 
 def test_a_baseline_that_ends_at_the_fork_has_no_tail() -> None:

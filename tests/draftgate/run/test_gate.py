@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from checks.controls.scores import KIND as SHIFTED_SCORES
+from checks.greedy import shift
 from reports.store.store import Store
 from tests.support.paper.gate import Gate, K
 from tests.support.paper.model import ALTERNATIVES
@@ -29,7 +31,18 @@ def test_two_equal_paths_pass(gate: Gate) -> None:
     assert "pass" in outcome.report.read_text().lower()
     states = {control.kind: control.state for control in outcome.verdict.controls}
     assert "missed" not in states.values(), states
+    assert states[SHIFTED_SCORES] == "caught"
     assert list(states.values()).count("caught") >= 4, states
+
+
+def test_a_gate_that_cannot_see_shifted_scores_is_invalid(
+    gate: Gate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shift, "_finding", lambda worst, policy: [])
+    outcome = gate()
+    assert outcome.verdict.verdict == "invalid"
+    (reason,) = outcome.verdict.reasons
+    assert reason.startswith(f"CONTROL_NOT_CAUGHT: {SHIFTED_SCORES}")
 
 
 def test_the_store_holds_the_run(gate: Gate) -> None:

@@ -5,7 +5,7 @@ whatever their prompts are. Where a recording sends one seed with all its turns,
 together.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 Drawn = tuple[str, int | None]
 """(session, seed) of a turn; `None`: it was sent without one."""
@@ -28,3 +28,10 @@ def witnesses(turns: Iterable[Drawn]) -> dict[str, str]:
             low, high = sorted((top(session), top(other)))
             root[high] = low
     return {session: top(session) for session in root}
+
+
+def rows_of(turns: Sequence[Drawn]) -> tuple[list[int], int]:
+    """(row of each turn in a matrix with one row per witness, rows); witnesses in name order."""
+    grouped = witnesses(turns)
+    row = {witness: i for i, witness in enumerate(sorted(set(grouped.values())))}
+    return [row[grouped[session]] for session, _ in turns], len(row)
