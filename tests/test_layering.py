@@ -43,6 +43,7 @@ ROOMS = {
     "replay": "",
     "replay.sending": "",
     "replay.launch": "",
+    "replay.recording": "replay.sending",
     "replay.scoring": "replay.sending",
     "replay.facts": "replay.sending replay.launch replay.scoring",
     "checks": "",

@@ -1,0 +1,177 @@
+"""Hands finished exchanges to the writer process, and never makes anybody wait for it.
+
+An exchange stays in memory until the writer confirms it. Where the writer ends (a crash, ``kill
+-9``, no memory), a new one is started and gets what was not confirmed again; an exchange under
+which a writer ended twice is given up.
+"""
+
+import asyncio
+import contextlib
+import os
+import socket
+import sys
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import msgspec
+
+from replay.recording.exchanged import Exchanged, encode_exchanged
+from replay.recording.tally import LOST, Tally
+from replay.recording.tape import Held
+
+MODULE = "replay.recording.writer_process"
+RESTART_S = 1.0
+"""Before another writer is started, so that one that cannot start does not cost the machine."""
+
+MOST_TRIES = 2
+
+
+class Confirmed(msgspec.Struct, frozen=True):
+    """What a writer says of an exchange: `reason` is None where it is on file. `bytes` and
+    `sessions` are those it added; `detail` is an error's own words."""
+
+    number: int
+    reason: str | None = None
+    bytes: int = 0
+    sessions: int = 0
+    detail: str = ""
+
+
+@dataclass(slots=True)
+class _Waiting:
+    number: int
+    data: bytes
+    tries: int = 0
+
+
+class Handover:
+    """The queue, and the writer process that empties it, while its `async with` lasts.
+
+    `settings` is what the writer is started with, as JSON. `say` gets one line about the first loss
+    of each kind.
+    """
+
+    def __init__(self, settings: str, tally: Tally, held: Held, say: Callable[[str], None]) -> None:
+        self._settings, self._tally, self._held, self._say = settings, tally, held, say
+        self._waiting: deque[_Waiting] = deque()
+        self._sent = 0
+        self._more = asyncio.Event()
+        self._all_confirmed = asyncio.Event()
+        self._all_confirmed.set()
+        self._task: asyncio.Task[None] | None = None
+        self._closing = False
+        self.writer_pid: int | None = None
+
+    async def __aenter__(self) -> "Handover":
+        self._task = asyncio.create_task(self._serve())
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        self._closing = True
+        if self._task is not None:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+        for waiting in self._waiting:
+            self._lose(waiting, "not_written")
+        self._waiting.clear()
+
+    def put(self, exchanged: Exchanged, size: int) -> None:
+        """Take an exchange, whose `size` bytes are counted as held until it is confirmed."""
+        data = encode_exchanged(exchanged)
+        self._held.bytes += len(data) - size
+        self._waiting.append(_Waiting(exchanged.number, data))
+        self._all_confirmed.clear()
+        self._more.set()
+
+    async def flushed(self, seconds: float) -> bool:
+        """Wait until all is confirmed, at most so long; whether that came."""
+        try:
+            await asyncio.wait_for(self._all_confirmed.wait(), seconds)
+        except TimeoutError:
+            return False
+        return True
+
+    async def _serve(self) -> None:
+        while True:
+            await self._one_writer()
+            if self._waiting:
+                first = self._waiting[0]
+                first.tries += 1
+                if first.tries >= MOST_TRIES:
+                    self._lose(self._waiting.popleft(), "writer_lost")
+            self._settle()
+            await asyncio.sleep(RESTART_S)
+
+    async def _one_writer(self) -> None:
+        """Start a writer and feed it until it ends."""
+        ours, its = socket.socketpair()
+        command = (sys.executable, "-P", "-m", MODULE, str(its.fileno()), self._settings)
+        found = os.pathsep.join(folder for folder in sys.path if folder)
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.DEVNULL,
+            pass_fds=(its.fileno(),),
+            env={**os.environ, "PYTHONPATH": found},
+            start_new_session=True,
+        )
+        its.close()
+        self.writer_pid = process.pid
+        reader, writer = await asyncio.open_connection(sock=ours)
+        self._sent = 0
+        feeding = asyncio.create_task(self._feed(writer))
+        try:
+            while line := await reader.readline():
+                self._confirm(msgspec.json.decode(line, type=Confirmed))
+        except (ConnectionError, msgspec.MsgspecError):
+            pass
+        finally:
+            feeding.cancel()
+            with contextlib.suppress(asyncio.CancelledError, ConnectionError):
+                await feeding
+            writer.close()
+            if not self._closing:
+                await process.wait()
+
+    async def _feed(self, writer: asyncio.StreamWriter) -> None:
+        """Send what waits, in order; one exchange at a time is in the socket's buffer."""
+        while True:
+            while self._sent < len(self._waiting):
+                data = self._waiting[self._sent].data
+                self._sent += 1
+                writer.write(data)
+                await writer.drain()
+            self._more.clear()
+            await self._more.wait()
+
+    def _confirm(self, said: Confirmed) -> None:
+        if not self._waiting or self._waiting[0].number != said.number:
+            return
+        first = self._waiting.popleft()
+        self._sent -= 1
+        self._tally.bytes += said.bytes
+        self._tally.sessions += said.sessions
+        if said.reason is None:
+            self._tally.recorded += 1
+            self._held.bytes -= len(first.data)
+        else:
+            self._lose(first, said.reason, said.detail)
+        self._settle()
+
+    def _lose(self, waiting: _Waiting, reason: str, detail: str = "") -> None:
+        self._held.bytes -= len(waiting.data)
+        not_recorded(self._tally, reason, self._say, detail)
+
+    def _settle(self) -> None:
+        if not self._waiting:
+            self._all_confirmed.set()
+
+
+def not_recorded(tally: Tally, reason: str, say: Callable[[str], None], detail: str = "") -> None:
+    """Count a turn that is not recorded; the first loss of a kind is said."""
+    tally.reasons[reason] += 1
+    if reason in LOST and tally.reasons[reason] == 1:
+        more = f" ({detail})" if detail else ""
+        say(f"warning: a turn is not recorded: {reason}{more}; traffic is passed on as before")
