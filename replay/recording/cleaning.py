@@ -84,7 +84,7 @@ class Cleaner:
             self._size = 0
 
     def _fields(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        return {key: self._field(value) for key, value in body.items()}
+        return {self.redactor(key): self._field(value) for key, value in body.items()}
 
     def _field(self, value: Any) -> Any:
         if isinstance(value, list):

@@ -9,6 +9,7 @@ answered by 502.
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Self
 
@@ -29,6 +30,11 @@ AUTOMATIC = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
 
 ADDED = ("Content-Type", "Date", "Server")
 """Headers that aiohttp's server adds where there are none."""
+
+SILENT = logging.getLogger("draftgate.record.http")
+"""aiohttp logs each malformed request with its bytes; they may hold secrets."""
+SILENT.addHandler(logging.NullHandler())
+SILENT.propagate = False
 
 Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 Begin = Callable[[str], Tape | None]
@@ -72,6 +78,7 @@ class Forwarder:
             handler_cancellation=True,
             auto_decompress=False,
             access_log=None,
+            logger=SILENT,
             max_line_size=HEADER_BYTES,
             max_field_size=HEADER_BYTES,
         )

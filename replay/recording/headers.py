@@ -28,7 +28,8 @@ RawHeaders = Iterable[tuple[bytes, bytes]]
 def passed_on(raw: RawHeaders, dropped: frozenset[str] = frozenset()) -> CIMultiDict[str]:
     """The end-to-end headers among `raw`, in order, repeated ones too.
 
-    Left out are those in `dropped` (lower case), and those that ``Connection`` names.
+    Left out are those in `dropped` (lower case), and those that ``Connection`` names. A repeated
+    name is spelled as it was first: aiohttp keeps only the last of two spellings.
     """
     pairs = [(_text(name), _text(value)) for name, value in raw]
     named = {
@@ -38,7 +39,12 @@ def passed_on(raw: RawHeaders, dropped: frozenset[str] = frozenset()) -> CIMulti
         for token in value.split(",")
     }
     left_out = HOP_BY_HOP | dropped | named
-    return CIMultiDict((name, value) for name, value in pairs if name.lower() not in left_out)
+    first: dict[str, str] = {}
+    kept = CIMultiDict[str]()
+    for name, value in pairs:
+        if name.lower() not in left_out:
+            kept.add(first.setdefault(name.lower(), name), value)
+    return kept
 
 
 def _text(raw: bytes) -> str:

@@ -80,7 +80,11 @@ class Recorder:
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         """One request of a client."""
         self.tally.requests += 1
-        return await self.forwarder.handle(request)
+        try:
+            return await self.forwarder.handle(request)
+        except Exception as error:
+            self.say(f"warning: a request was answered by 500: {type(error).__name__}")
+            raise
 
 
 def record(settings: RecordSettings, say: Say, ready: Say) -> Tally:
