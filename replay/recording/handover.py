@@ -86,11 +86,13 @@ class Handover:
         self._more.set()
 
     async def flushed(self, seconds: float) -> bool:
-        """Wait until all is confirmed, at most so long; whether that came."""
-        try:
-            await asyncio.wait_for(self._all_confirmed.wait(), seconds)
-        except TimeoutError:
-            return False
+        """Wait until all is confirmed; False where nothing was confirmed for so long."""
+        while not self._all_confirmed.is_set():
+            before = len(self._waiting)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._all_confirmed.wait(), seconds)
+            if len(self._waiting) == before:
+                return not before
         return True
 
     async def _serve(self) -> None:

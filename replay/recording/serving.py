@@ -4,9 +4,10 @@ import asyncio
 import os
 import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from aiohttp import web
@@ -17,6 +18,7 @@ from replay.recording.tally import Tally
 from replay.recording.tape import Held, Tape
 from replay.recording.writer import WriterSettings
 from replay.sending.url import server_root
+from traces.counted import counted
 from traces.errors import ConfigError, OutputError
 from traces.output import writing
 
@@ -24,7 +26,7 @@ DRAIN_S = 30.0
 """So long requests that are in flight at Ctrl-C may go on; a second Ctrl-C ends them at once."""
 
 FLUSH_S = 30.0
-"""So long the writer may take at the end for what it has not confirmed."""
+"""So long the writer may confirm nothing at the end, before the rest is given up."""
 
 SMALLEST_BUDGET = 1 << 20
 
@@ -131,17 +133,22 @@ async def _record(settings: RecordSettings, listener: socket.socket, say: Say, r
         ready(_url(listener))
         await stop.wait()
         await site.stop()
-        stop.clear()
-        if recorder.forwarder.in_flight:
-            say(f"waiting for {recorder.forwarder.in_flight} requests; Ctrl-C again ends them")
-            ended = asyncio.create_task(stop.wait())
-            done = asyncio.create_task(drained(recorder.forwarder, DRAIN_S))
-            await asyncio.wait((ended, done), return_when=asyncio.FIRST_COMPLETED)
-            ended.cancel()
-            done.cancel()
+        flying = recorder.forwarder.in_flight
+        if flying:
+            say(f"waiting for {counted(flying, 'request')}; Ctrl-C again ends them")
+            await _either(drained(recorder.forwarder, DRAIN_S), stop)
         await runner.cleanup()
-        await recorder.handover.flushed(FLUSH_S)
+        await _either(recorder.handover.flushed(FLUSH_S), stop)
     return recorder.tally
+
+
+async def _either(work: Coroutine[Any, Any, bool], stop: asyncio.Event) -> None:
+    """Wait for `work`, or for another signal to end."""
+    stop.clear()
+    waiting = asyncio.create_task(stop.wait()), asyncio.create_task(work)
+    await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+    for task in waiting:
+        task.cancel()
 
 
 def signals(status: Callable[[], None]) -> asyncio.Event:

@@ -20,10 +20,14 @@ from replay.recording.writer import Writer, WriterSettings
 
 READ_BYTES = 1 << 20
 
+NICE = 10
+"""Passing traffic on, and the servers of this machine, come first."""
+
 
 def main(fd: int, settings: str) -> int:
     """Write until the stream ends; 2 where the folder is not there."""
     os.umask(0o077)
+    os.nice(NICE)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1):
         signal.signal(number, signal.SIG_IGN)
     try:

@@ -80,7 +80,7 @@ async def recording(upstream: str, output: Path, *options: str) -> AsyncIterator
         if process.returncode is None:
             process.kill()
             await process.wait()
-        reading.cancel()
+        await asyncio.wait_for(reading, 30)  # to the end: the writer has the same standard error
 
 
 def sessions_in(folder: Path) -> list[Session]:
