@@ -4,7 +4,9 @@ python -m benchmarks.recorder [--rounds 9]
 
 Upstream, recorder and client are processes of their own; what passes is recorded. Direct and
 recorded requests take turns one by one, streams in short runs. A quantile is that of one round;
-shown are medians over the rounds, of both sides and of their differences. An event holds the moment
+shown are medians over the rounds, of both sides and of their differences, and the round in which
+the direct side was quickest: on a machine that does other work too, the quantiles of the others are
+partly that work's. An event holds the moment
 at which the upstream wrote it, on the clock that all processes share. CPU is that of the forwarding
 process alone.
 """
@@ -117,7 +119,11 @@ def in_turns(direct: int, proxied: int, count: int) -> list[Seen]:
 def shown(name: str, unit: str, rows: list[tuple[float, float]]) -> None:
     direct, proxied = (median(row[side] for row in rows) for side in (0, 1))
     added = median(row[1] - row[0] for row in rows)
-    print(f"{name:24} direct {direct:7.3f}  recorded {proxied:7.3f}  added {added:7.3f} {unit}")
+    calm = min(rows)
+    print(
+        f"{name:24} direct {direct:7.3f}  recorded {proxied:7.3f}  added {added:7.3f} {unit}"
+        f"   calmest round: {calm[0]:.3f} and {calm[1]:.3f}"
+    )
 
 
 def quantiles(name: str, rounds: list[list[list[float]]]) -> None:

@@ -126,6 +126,7 @@ def record(
     seed: int = 0,
     max_bytes: int = 10_000_000_000,
     rotate: int = 256_000_000,
+    shadow: str | None = None,
     say: "Callable[[str], None] | None" = None,
     ready: "Callable[[str], None] | None" = None,
 ) -> "Tally":
@@ -152,6 +153,7 @@ def record(
         seed=seed,
         rotate=rotate,
         max_bytes=max_bytes,
+        shadow=shadow,
     )
     return run(settings, say or nothing, ready or nothing)
 

@@ -24,7 +24,8 @@ class Stream(Protocol):
 class Exchanged(msgspec.Struct, frozen=True):
     """`number` counts the exchanges of a recorder. `sent_at` is in seconds since the epoch, the
     times of `reads` in ms since then. `encodings` are the ``Content-Encoding`` of request and
-    answer, empty where there is none."""
+    answer, empty where there is none. `cut` is set where client or upstream left before the end of
+    the body: many clients leave behind the last event."""
 
     number: int
     route: str
@@ -34,6 +35,7 @@ class Exchanged(msgspec.Struct, frozen=True):
     encodings: tuple[str, str]
     request: bytes
     reads: list[tuple[float, bytes]]
+    cut: bool = False
 
     @property
     def answer(self) -> bytes:

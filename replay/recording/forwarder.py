@@ -44,8 +44,8 @@ End = Callable[[Tape, str | None], None]
 class Forwarder:
     """A handler of `aiohttp.web.Server` for one upstream, open while its `async with` lasts.
 
-    `begin` gives the tape of an exchange on a recorded route; `end` takes it back with the reason
-    why it is not to be recorded, or None.
+    `begin` gives the tape of an exchange on a recorded route; `end` takes it back, with the reason
+    where the answer did not come to its end.
     """
 
     def __init__(self, upstream: str, begin: Begin, end: End) -> None:
@@ -124,19 +124,17 @@ async def _answer(
     request: web.BaseRequest, upstream: aiohttp.ClientResponse, tape: Tape | None
 ) -> tuple[web.StreamResponse, str | None]:
     """The upstream's answer, written to the client as it comes."""
-    headers = passed_on(upstream.raw_headers)
-    response = _Passed(upstream.status, upstream.reason, headers)
+    response = _Passed(upstream.status, upstream.reason, passed_on(upstream.raw_headers))
+    if tape is not None:
+        tape.status = upstream.status
+        tape.answer_type = upstream.headers.get("Content-Type", "")
+        tape.answer_encoding = upstream.headers.get("Content-Encoding", "")
     await response.prepare(request)
-    if tape is None:
-        async for read in upstream.content.iter_any():
-            await response.write(read)
-        return response, None
-    tape.answer_type = upstream.headers.get("Content-Type", "")
-    tape.answer_encoding = upstream.headers.get("Content-Encoding", "")
     async for read in upstream.content.iter_any():
+        if tape is not None:
+            tape.answered(read)
         await response.write(read)
-        tape.answered(read)
-    return response, None if upstream.status == 200 else "refused"
+    return response, None
 
 
 class _Passed(web.StreamResponse):

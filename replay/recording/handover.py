@@ -29,13 +29,18 @@ MOST_TRIES = 2
 
 class Confirmed(msgspec.Struct, frozen=True):
     """What a writer says of an exchange: `reason` is None where it is on file. `bytes` and
-    `sessions` are those it added; `detail` is an error's own words."""
+    `sessions` are those it added; `detail` is an error's own words. `shadow` is what became of
+    copies since it last spoke; its last words are of `NO_EXCHANGE`."""
 
     number: int
     reason: str | None = None
     bytes: int = 0
     sessions: int = 0
     detail: str = ""
+    shadow: dict[str, int] = {}
+
+
+NO_EXCHANGE = -1
 
 
 @dataclass(slots=True)
@@ -61,6 +66,7 @@ class Handover:
         self._all_confirmed.set()
         self._task: asyncio.Task[None] | None = None
         self._closing = False
+        self._writer: asyncio.StreamWriter | None = None
         self.writer_pid: int | None = None
 
     async def __aenter__(self) -> "Handover":
@@ -95,9 +101,20 @@ class Handover:
                 return not before
         return True
 
+    async def finished(self) -> bool:
+        """Let the writer end, which waits for answers of the shadow; True once it has."""
+        self._closing = True
+        if self._writer is not None and not self._writer.is_closing():
+            self._writer.write_eof()
+        if self._task is not None:
+            await asyncio.wait((self._task,))
+        return True
+
     async def _serve(self) -> None:
-        while True:
+        while not self._closing:
             await self._one_writer()
+            if self._closing:
+                return
             if self._waiting:
                 first = self._waiting[0]
                 first.tries += 1
@@ -108,20 +125,21 @@ class Handover:
 
     async def _one_writer(self) -> None:
         """Start a writer and feed it until it ends."""
-        ours, its = socket.socketpair()
-        command = (sys.executable, "-P", "-m", MODULE, str(its.fileno()), self._settings)
+        near, far = socket.socketpair()
+        command = (sys.executable, "-P", "-m", MODULE, str(far.fileno()), self._settings)
         found = os.pathsep.join(folder for folder in sys.path if folder)
         process = await asyncio.create_subprocess_exec(
             *command,
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.DEVNULL,
-            pass_fds=(its.fileno(),),
+            pass_fds=(far.fileno(),),
             env={**os.environ, "PYTHONPATH": found},
             start_new_session=True,
         )
-        its.close()
+        far.close()
         self.writer_pid = process.pid
-        reader, writer = await asyncio.open_connection(sock=ours)
+        reader, writer = await asyncio.open_connection(sock=near)
+        self._writer = writer
         self._sent = 0
         feeding = asyncio.create_task(self._feed(writer))
         try:
@@ -149,6 +167,7 @@ class Handover:
             await self._more.wait()
 
     def _confirm(self, said: Confirmed) -> None:
+        self._tally.shadow.update(said.shadow)
         if not self._waiting or self._waiting[0].number != said.number:
             return
         first = self._waiting.popleft()

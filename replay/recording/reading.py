@@ -39,6 +39,8 @@ def bodies_of(exchanged: Exchanged) -> Bodies:
     if not _has_prompt(request, exchanged.route):
         raise NotATurn("not_a_request")
     text = _plain(exchanged.answer, answered).decode("utf-8", "replace")
+    if exchanged.cut and not (EVENTS in exchanged.answer_type and _has_ended(text)):
+        raise NotATurn("unfinished")
     try:
         answer = folded(text)
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
@@ -55,6 +57,20 @@ def _has_prompt(request: dict[str, Any], route: str) -> bool:
     if route == COMPLETIONS:
         return isinstance(request.get("prompt"), str)
     return is_request(request) and not request.get("previous_response_id")
+
+
+ENDS = (
+    "data: [DONE]",
+    "event: message_stop",
+    "event: response.completed",
+    "event: response.incomplete",
+)
+"""How the last event of a stream begins, on vLLM's routes; who has read it may leave."""
+
+
+def _has_ended(text: str) -> bool:
+    plain = text.replace("\r\n", "\n")
+    return plain.endswith("\n\n") and plain.rstrip("\n").rpartition("\n\n")[2].startswith(ENDS)
 
 
 ERRORS = ('data: {"error":', 'data: {"type":"error"', "event: error", "event: response.failed")

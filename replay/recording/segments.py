@@ -9,19 +9,15 @@ up, new rows are refused until somebody frees space.
 """
 
 import os
-import time
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from replay.recording.budget import Budget
 from traces.errors import OutputError
 from traces.journal.frames import FrameWriter
 
 MAX_OPEN = 4
-LOOK_AGAIN_S = 5.0
-"""After so long the size of a full folder is looked at again."""
-
-PATTERN = "sessions-*.jsonl.zst"
 
 
 class BudgetUsed(Exception):
@@ -30,24 +26,21 @@ class BudgetUsed(Exception):
 
 @dataclass(slots=True)
 class Segments:
-    """`rotate` and `budget` are in bytes; the budget counts all recordings in `folder`."""
+    """`rotate` is in bytes."""
 
     folder: Path
     prefix: str
     rotate: int
-    budget: int
+    budget: Budget
     _open: OrderedDict[Path, FrameWriter] = field(default_factory=OrderedDict)
     _sizes: dict[Path, int] = field(default_factory=dict)
     _of: dict[str, Path] = field(default_factory=dict)
     _home: os.stat_result | None = None
-    _used: int = 0
-    _looked_at: float = 0.0
     _count: int = 0
 
     def __post_init__(self) -> None:
         """The folder must be there: a disk that was taken away is not replaced by its mount."""
         self._home = self.folder.stat()
-        self._look()
 
     def append(self, session: str, line: bytes) -> int:
         """Write a row of `session`; returns its size on file. Raises OutputError where the disk
@@ -55,13 +48,9 @@ class Segments:
         self._check_folder()
         segment = self._segment_of(session)
         frame = segment.frame(line)
-        if self._used + len(frame) > self.budget:
-            if time.monotonic() - self._looked_at > LOOK_AGAIN_S:
-                self._look()
-            if self._used + len(frame) > self.budget:
-                raise BudgetUsed
+        if not self.budget.take(len(frame)):
+            raise BudgetUsed
         segment.append_frame(frame)
-        self._used += len(frame)
         self._sizes[segment.file] += len(frame)
         self._of[session] = segment.file
         return len(frame)
@@ -104,7 +93,3 @@ class Segments:
             there = False
         if not there:
             raise OutputError(f"{self.folder}: the folder has gone", "put it back, or start anew")
-
-    def _look(self) -> None:
-        self._used = sum(file.stat().st_size for file in self.folder.glob(PATTERN))
-        self._looked_at = time.monotonic()

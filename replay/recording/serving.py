@@ -34,7 +34,8 @@ SMALLEST_BUDGET = 1 << 20
 @dataclass(frozen=True, slots=True)
 class RecordSettings:
     """`listen` is ``HOST:PORT`` (port 0: any free one); `rate` is the share of
-    conversations that is recorded, drawn by `seed`. Sizes are in bytes."""
+    conversations that is recorded, drawn by `seed`. Sizes are in bytes. `shadow` is the URL of a
+    second server, which gets copies."""
 
     upstream: str
     listen: str
@@ -43,6 +44,7 @@ class RecordSettings:
     seed: int = 0
     rotate: int = 256_000_000
     max_bytes: int = 10_000_000_000
+    shadow: str | None = None
 
 
 Say = Callable[[str], None]
@@ -62,6 +64,7 @@ class Recorder:
             seed=settings.seed,
             rotate=settings.rotate,
             max_bytes=settings.max_bytes,
+            shadow=settings.shadow,
         )
         words = msgspec.json.encode(wanted).decode()
         self.handover = Handover(words, self.tally, self.held, say)
@@ -71,10 +74,12 @@ class Recorder:
         return Tape(self.tally.turns, route, self.held)
 
     def _end(self, tape: Tape, reason: str | None) -> None:
-        reason = tape.spoiled if reason is None else reason
+        cut = reason is not None
+        if tape.status is not None:
+            reason = "refused" if tape.status != 200 else tape.spoiled
         size = tape.size
         if reason is None:
-            self.handover.put(tape.exchanged(), size)
+            self.handover.put(tape.exchanged(cut=cut), size)
         else:
             self.held.bytes -= size
             not_recorded(self.tally, reason, self.say)
@@ -107,7 +112,9 @@ def record(settings: RecordSettings, say: Say, ready: Say) -> Tally:
 
 def check_settings(settings: RecordSettings) -> None:
     """Raises ConfigError."""
-    server_root(settings.upstream)
+    root = server_root(settings.upstream)
+    if settings.shadow is not None and server_root(settings.shadow) == root:
+        raise ConfigError("--shadow is the upstream itself", "name another server")
     if not 0 < settings.rate <= 1:
         raise ConfigError(f"--rate {settings.rate} is no share", "write one above 0, up to 1")
     if settings.max_bytes < SMALLEST_BUDGET:
@@ -139,6 +146,8 @@ async def _record(settings: RecordSettings, listener: socket.socket, say: Say, r
             await _either(drained(recorder.forwarder, DRAIN_S), stop)
         await runner.cleanup()
         await _either(recorder.handover.flushed(FLUSH_S), stop)
+        if settings.shadow is not None:
+            await _either(recorder.handover.finished(), stop)
     return recorder.tally
 
 

@@ -34,6 +34,7 @@ class Tape:
     request_encoding: str = ""
     answer_encoding: str = ""
     answer_type: str = ""
+    status: int | None = None
     spoiled: str | None = None
     size: int = 0
     sent_at: float = field(default_factory=time.time)
@@ -58,7 +59,7 @@ class Tape:
         self.size = 0
         self._asked, self._reads = [], []
 
-    def exchanged(self) -> Exchanged:
+    def exchanged(self, *, cut: bool = False) -> Exchanged:
         """The whole exchange, at its end."""
         return Exchanged(
             number=self.number,
@@ -69,6 +70,7 @@ class Tape:
             encodings=(self.request_encoding, self.answer_encoding),
             request=b"".join(self._asked),
             reads=self._reads,
+            cut=cut,
         )
 
     def _fits(self, read: bytes) -> bool:

@@ -9,6 +9,7 @@ A row is one exchange in the format `request-log`, which every verb reads: the r
 identities, the answer folded, both redacted.
 """
 
+from collections import Counter
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,11 +17,13 @@ from typing import Any
 
 import msgspec
 
+from replay.recording.budget import Budget
 from replay.recording.cleaning import Cleaner, NotRedacted, without_identities
 from replay.recording.exchanged import Exchanged
-from replay.recording.handover import Confirmed
+from replay.recording.handover import NO_EXCHANGE, Confirmed
 from replay.recording.reading import NotATurn, bodies_of
 from replay.recording.segments import BudgetUsed, Segments
+from replay.recording.shadow import Copy, Shadow
 from replay.recording.share import is_drawn
 from replay.recording.stitching import Stitcher
 from traces.errors import OutputError
@@ -39,6 +42,7 @@ class WriterSettings(msgspec.Struct, frozen=True):
     seed: int
     rotate: int
     max_bytes: int
+    shadow: str | None = None
 
 
 @dataclass(slots=True)
@@ -52,13 +56,18 @@ class Writer:
     stitcher: Stitcher = field(init=False)
     _prompts: PromptReader = field(default_factory=lambda: PromptReader(BlobStore()))
     _cleaners: dict[str, Cleaner] = field(default_factory=dict)
+    _turns: Counter[str] = field(default_factory=Counter)
+    _shadow: Shadow | None = None
 
     def __post_init__(self) -> None:
         """Raises OSError where the folder is not there."""
         wanted = self.settings
         folder = Path(wanted.folder)
-        self.segments = Segments(folder, self.prefix, wanted.rotate, wanted.max_bytes)
+        budget = Budget(folder, wanted.max_bytes)
+        self.segments = Segments(folder, self.prefix, wanted.rotate, budget)
         self.stitcher = Stitcher(self.prefix)
+        if wanted.shadow is not None:
+            self._shadow = Shadow(wanted.shadow, folder / "shadow", self.prefix, budget)
 
     def record(self, exchanged: Exchanged) -> Confirmed:
         """Keep an exchange, or say why it is not kept. Never raises."""
@@ -76,9 +85,11 @@ class Writer:
             # Traffic is hostile input: what nobody foresaw costs one turn, which is counted.
             return Confirmed(exchanged.number, "unreadable", detail=type(error).__name__)
 
-    def close(self) -> None:
-        """Flush all files."""
+    def close(self) -> Confirmed:
+        """Flush all files, after the answers that are still to come from the shadow."""
         self.segments.close()
+        counts = self._shadow.close() if self._shadow is not None else {}
+        return Confirmed(NO_EXCHANGE, shadow=counts)
 
     def _record(self, exchanged: Exchanged) -> Confirmed:
         bodies = bodies_of(exchanged)
@@ -93,12 +104,19 @@ class Writer:
         asked, answered = cleaner.clean(request, bodies.answer)
         row = row_of(exchanged, session, asked, answered)
         size = self.segments.append(session, encode_json(row) + b"\n")
-        return Confirmed(exchanged.number, bytes=size, sessions=int(is_new))
+        turn = f"t{self._turns[session]:04d}"
+        self._turns[session] += 1
+        counts: dict[str, int] = {}
+        if self._shadow is not None:
+            self._shadow.offer(Copy(session, turn, bodies.request, exchanged))
+            counts = self._shadow.counted()
+        return Confirmed(exchanged.number, bytes=size, sessions=int(is_new), shadow=counts)
 
     def _forget(self) -> None:
         while self.stitcher.forgotten:
             name = self.stitcher.forgotten.pop()
             self._cleaners.pop(name, None)
+            self._turns.pop(name, None)
             self.segments.forget(name)
 
 

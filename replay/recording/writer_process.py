@@ -41,7 +41,9 @@ def main(fd: int, settings: str) -> int:
             said = writer.record(exchanged)
             if confirmed:
                 confirmed = _confirm(connection, msgspec.json.encode(said) + b"\n")
-    writer.close()
+        last = msgspec.json.encode(writer.close()) + b"\n"
+        if confirmed:
+            _confirm(connection, last)
     return 0
 
 

@@ -68,6 +68,11 @@ class Size(click.ParamType[int]):
     show_default=True,
     help="Size of a file after which new sessions go to another.",
 )
+@click.option(
+    "--shadow",
+    metavar="URL",
+    help="Send copies to this second server; journals of both, not redacted, go to DIR/shadow.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One machine-readable object on stdout.")
 def command(
     upstream: str,
@@ -77,6 +82,7 @@ def command(
     seed: int,
     max_bytes: int,
     rotate: int,
+    shadow: str | None,
     as_json: bool,
 ) -> int:
     """Pass traffic on to a server, and record it as sessions in DIR.
@@ -106,6 +112,7 @@ def command(
         seed=seed,
         max_bytes=max_bytes,
         rotate=rotate,
+        shadow=shadow,
         say=say,
         ready=ready,
     )

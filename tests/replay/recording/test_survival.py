@@ -228,7 +228,7 @@ def test_the_budget_is_never_passed_and_nothing_is_deleted(
     assert sum(one.bytes for one in said_of) == sum(sizes)
     kept = [n for n, one in enumerate(said_of) if one.reason is None]
     assert kept == list(range(len(kept)))
-    monkeypatch.setattr("replay.recording.segments.LOOK_AGAIN_S", 0.0)
+    monkeypatch.setattr("replay.recording.budget.LOOK_AGAIN_S", 0.0)
     next(tmp_path.iterdir()).unlink()
     assert recorder.record(chat(99, said("again"), "A")).reason is None
     again = writer(tmp_path, "q", max_bytes=budget // 4)
@@ -282,6 +282,55 @@ def test_what_is_no_finished_turn_is_counted_by_its_reason(
             assert counts["reasons"] == {reason: 1}
             assert counts["lost"] == (reason in LOST)
             assert reason in LOST or reason in LEFT_OUT
+
+    asyncio.run(asyncio.wait_for(test(), 60))
+
+
+@pytest.mark.parametrize(
+    ("stream", "reason"),
+    [
+        (b'data: {"choices": [{"delta": {"content": "a"}}]}\n\ndata: [DONE]\n\n', None),
+        (b'data: {"choices": [{"delta": {"content": "a"}}]}\r\n\r\ndata: [DONE]\r\n\r\n', None),
+        (b'event: message_stop\ndata: {"type": "message_stop"}\n\n', "unreadable"),
+        (b'event: response.completed\ndata: {"type": "response.completed"', "unfinished"),
+        (b'data: {"choices": [{"delta": {"content": "data: [DONE]"}}]}\n\n', "unfinished"),
+        (b"data: [DONE]", "unfinished"),
+        (b"", "unfinished"),
+    ],
+)
+def test_a_client_that_leaves_behind_the_last_event_has_its_turn(
+    stream: bytes, reason: str | None, tmp_path: Path
+) -> None:
+    import msgspec
+
+    exchanged = chat(0, said("a"), "A")
+    changed = {"cut": True, "reads": [(1.0, stream)], "answer_type": "text/event-stream"}
+    assert writer(tmp_path).record(msgspec.structs.replace(exchanged, **changed)).reason == reason
+
+
+def test_a_client_that_closes_at_done_is_recorded_and_one_that_closes_before_is_not(
+    tmp_path: Path,
+) -> None:
+    """The upstream keeps the connection open behind the last event."""
+
+    def slow(seen: Seen) -> Answer:
+        answer = stand_in(seen)
+        answer.gap_s = 0.5
+        return answer
+
+    async def test() -> None:
+        async with scripted(slow) as upstream, recording(upstream.url, tmp_path) as recorder:
+            for wanted in (b"[DONE]", b"said"):
+                async with aiohttp.ClientSession() as http:
+                    message = {"role": "user", "content": wanted.decode()}
+                    body = {"model": "m", "messages": [message], "stream": True}
+                    async with http.post(recorder.url + "/v1/chat/completions", json=body) as got:
+                        while wanted not in await got.content.readany():
+                            pass
+                        got.close()
+            await asyncio.sleep(0.2)
+            counts = await recorder.end()
+            assert (counts["recorded"], counts["reasons"]) == (1, {"unfinished": 1})
 
     asyncio.run(asyncio.wait_for(test(), 60))
 
