@@ -16,31 +16,15 @@ from dataclasses import dataclass
 
 import msgspec
 
-from replay.recording.exchanged import Exchanged, encode_exchanged
 from replay.recording.tally import LOST, Tally
 from replay.recording.tape import Held
+from replay.writing.exchanged import Confirmed, Exchanged, encode_exchanged
 
-MODULE = "replay.recording.writer_process"
+MODULE = "replay.writing.process"
 RESTART_S = 1.0
 """Before another writer is started, so that one that cannot start does not cost the machine."""
 
 MOST_TRIES = 2
-
-
-class Confirmed(msgspec.Struct, frozen=True):
-    """What a writer says of an exchange: `reason` is None where it is on file. `bytes` and
-    `sessions` are those it added; `detail` is an error's own words. `shadow` is what became of
-    copies since it last spoke; its last words are of `NO_EXCHANGE`."""
-
-    number: int
-    reason: str | None = None
-    bytes: int = 0
-    sessions: int = 0
-    detail: str = ""
-    shadow: dict[str, int] = {}
-
-
-NO_EXCHANGE = -1
 
 
 @dataclass(slots=True)

@@ -16,8 +16,8 @@ from replay.recording.forwarder import Forwarder, drained
 from replay.recording.handover import Handover, not_recorded
 from replay.recording.tally import Tally
 from replay.recording.tape import Held, Tape
-from replay.recording.writer import WriterSettings
 from replay.sending.url import server_root
+from replay.writing.writer import WriterSettings
 from traces.counted import counted
 from traces.errors import ConfigError, OutputError
 from traces.output import writing

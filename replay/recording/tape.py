@@ -3,13 +3,10 @@
 import time
 from dataclasses import dataclass, field
 
-from replay.recording.exchanged import Exchanged
+from replay.writing.exchanged import TURN_BYTES, Exchanged
 
 ROUTES = frozenset({"/v1/chat/completions", "/v1/completions", "/v1/messages", "/v1/responses"})
 """Routes of vLLM 0.32 whose exchanges are turns."""
-
-TURN_BYTES = 64 << 20
-"""Of request and answer together. A larger exchange is passed on and not recorded."""
 
 HELD_BYTES = 512 << 20
 """Of all exchanges in memory: those that are passing, and those the writer has not confirmed."""

@@ -1,4 +1,4 @@
-"""``draftgate record`` as a process of its own."""
+"""``draftgate record`` as a process of its own, and its writer in this one."""
 
 import asyncio
 import json
@@ -12,7 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from replay.writing.exchanged import Exchanged
+from replay.writing.writer import Writer, WriterSettings
 from traces.importing.importer import import_files
+from traces.journal.frames import FrameReader
 from traces.session.session import Session
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -95,6 +98,33 @@ def sessions_in(folder: Path) -> list[Session]:
 
 def rows_in(folder: Path) -> int:
     """Rows on file, whether or not they are whole sessions yet."""
-    from traces.journal.frames import FrameReader
-
     return sum(1 for file in folder.glob("*.zst") for _ in FrameReader(file))
+
+
+def writer(folder: Path, prefix: str = "p", **changed: Any) -> Writer:
+    """A writer in this process."""
+    values = {"rate": 1.0, "seed": 0, "rotate": 1 << 28, "max_bytes": 1 << 30} | changed
+    folder.mkdir(exist_ok=True)
+    return Writer(WriterSettings(folder=str(folder), **values), prefix)
+
+
+def chat(number: int, messages: list[dict[str, Any]], answer: str, **more: Any) -> Exchanged:
+    """An exchange of chat completions, answered as a whole."""
+    message = {"role": "assistant", "content": answer}
+    body = {"choices": [{"message": message, "finish_reason": "stop"}], **more}
+    return Exchanged(
+        number=number,
+        route="/v1/chat/completions",
+        sent_at=1.0,
+        ended_ms=2.0,
+        answer_type="application/json",
+        encodings=("", ""),
+        request=json.dumps({"model": "m", "messages": messages}).encode(),
+        reads=[(1.0, json.dumps(body).encode())],
+    )
+
+
+def said(*texts: str) -> list[dict[str, Any]]:
+    """A conversation: user and assistant in turns."""
+    roles = ("user", "assistant")
+    return [{"role": roles[n % 2], "content": text} for n, text in enumerate(texts)]

@@ -6,8 +6,7 @@ import sys
 
 import msgspec
 
-from replay.recording.exchanged import read_exchanged
-from replay.recording.handover import Confirmed
+from replay.writing.exchanged import Confirmed, read_exchanged
 
 with socket.socket(fileno=int(sys.argv[1])) as connection:
     stream = connection.makefile("rb")

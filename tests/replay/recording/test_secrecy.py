@@ -8,10 +8,9 @@ from typing import Any
 
 import aiohttp
 
-from replay.recording.cleaning import Cleaner, without_identities
-from tests.replay.recording.test_sessions import chat, said, writer
+from replay.writing.cleaning import Cleaner, without_identities
 from tests.support.agents import CREDENTIALS, ClaudeLike, CodexLike, PlainAgent, stand_in
-from tests.support.recorder import recording, sessions_in
+from tests.support.recorder import chat, recording, said, sessions_in, writer
 from tests.support.scripted.server import Answer, Seen, scripted
 from traces.journal.frames import FrameReader
 from traces.redaction.redaction import Redactor

@@ -1,7 +1,6 @@
 """Traffic of agents becomes the sessions that they held."""
 
 import asyncio
-import json
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -9,10 +8,9 @@ from typing import Any
 
 import aiohttp
 
-from replay.recording.exchanged import Exchanged
-from replay.recording.writer import Writer, WriterSettings
+from replay.writing.exchanged import Exchanged
 from tests.support.agents import ClaudeLike, CodexLike, PlainAgent, stand_in
-from tests.support.recorder import recording, sessions_in
+from tests.support.recorder import chat, recording, said, sessions_in, writer
 from tests.support.scripted.server import scripted
 from traces.session.session import Session
 
@@ -131,35 +129,6 @@ def test_completions_are_kept_and_are_not_replayed_as_chats(tmp_path: Path) -> N
     assert (turn.replayable, turn.skip_reason) == (False, "raw_prompt")
 
 
-def writer(folder: Path, prefix: str = "p", **changed: Any) -> Writer:
-    """A writer in this process."""
-    values = {"rate": 1.0, "seed": 0, "rotate": 1 << 28, "max_bytes": 1 << 30} | changed
-    folder.mkdir(exist_ok=True)
-    return Writer(WriterSettings(folder=str(folder), **values), prefix)
-
-
-def chat(number: int, messages: list[dict[str, Any]], answer: str, **more: Any) -> Exchanged:
-    """An exchange of chat completions, answered as a whole."""
-    message = {"role": "assistant", "content": answer}
-    body = {"choices": [{"message": message, "finish_reason": "stop"}], **more}
-    return Exchanged(
-        number=number,
-        route="/v1/chat/completions",
-        sent_at=1.0,
-        ended_ms=2.0,
-        answer_type="application/json",
-        encodings=("", ""),
-        request=json.dumps({"model": "m", "messages": messages}).encode(),
-        reads=[(1.0, json.dumps(body).encode())],
-    )
-
-
-def said(*texts: str) -> list[dict[str, Any]]:
-    """A conversation: user and assistant in turns."""
-    roles = ("user", "assistant")
-    return [{"role": roles[n % 2], "content": text} for n, text in enumerate(texts)]
-
-
 def names(folder: Path, exchanges: list[Exchanged]) -> list[int]:
     """The session of each exchange, numbered as they appear."""
     recorder, found, sessions = writer(folder), [], []
@@ -194,7 +163,7 @@ def test_an_answer_that_the_client_changed_is_still_its_session(tmp_path: Path) 
     assert names(tmp_path, turns) == [0, 1, 0]
 
 
-def test_equal_beginnings_with_equal_answers_are_told_apart_as_far_as_they_can_be(
+def test_equal_beginnings_with_equal_answers_part_where_the_conversations_do(
     tmp_path: Path,
 ) -> None:
     turns = [
@@ -209,7 +178,7 @@ def test_equal_beginnings_with_equal_answers_are_told_apart_as_far_as_they_can_b
 
 
 def test_sessions_beyond_those_remembered_begin_anew(tmp_path: Path) -> None:
-    import replay.recording.stitching as stitching
+    import replay.writing.stitching as stitching
 
     recorder = writer(tmp_path)
     for number in range(stitching.MAX_SESSIONS + 1):

@@ -11,7 +11,7 @@ import aiohttp
 import pytest
 
 import draftgate
-from replay.recording.shadow import AT_ONCE, MOST_WAITING
+from replay.writing.shadow import AT_ONCE, MOST_WAITING
 from tests.support.agents import PlainAgent, stand_in
 from tests.support.paper.gate import paper_paths
 from tests.support.paper.server import Faults

@@ -18,9 +18,8 @@ from replay.recording.serving import Recorder as InProcess
 from replay.recording.serving import RecordSettings
 from replay.recording.tally import LEFT_OUT, LOST, Tally
 from replay.recording.tape import Held
-from tests.replay.recording.test_sessions import chat, said, writer
 from tests.support.agents import PlainAgent, stand_in
-from tests.support.recorder import Recorder, recording, rows_in, sessions_in
+from tests.support.recorder import Recorder, chat, recording, rows_in, said, sessions_in, writer
 from tests.support.scripted.server import DONE, Answer, Seen, scripted, sse
 
 NESTED = b'{"messages": [{"role": "user", "content": %s}]}'
@@ -228,7 +227,7 @@ def test_the_budget_is_never_passed_and_nothing_is_deleted(
     assert sum(one.bytes for one in said_of) == sum(sizes)
     kept = [n for n, one in enumerate(said_of) if one.reason is None]
     assert kept == list(range(len(kept)))
-    monkeypatch.setattr("replay.recording.budget.LOOK_AGAIN_S", 0.0)
+    monkeypatch.setattr("replay.writing.budget.LOOK_AGAIN_S", 0.0)
     next(tmp_path.iterdir()).unlink()
     assert recorder.record(chat(99, said("again"), "A")).reason is None
     again = writer(tmp_path, "q", max_bytes=budget // 4)

@@ -5,8 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from replay.recording.exchanged import Exchanged
-from replay.recording.tape import TURN_BYTES
+from replay.writing.exchanged import TURN_BYTES, Exchanged
 from traces.json_bytes import decode_json
 from traces.readers.formats.requests.exchange import is_request
 from traces.readers.formats.requests.sse_fold import folded

@@ -13,7 +13,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from replay.recording.budget import Budget
+from replay.writing.budget import Budget
 from traces.errors import OutputError
 from traces.journal.frames import FrameWriter
 

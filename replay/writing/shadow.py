@@ -16,9 +16,9 @@ from pathlib import Path
 from threading import Lock, Thread
 from typing import Any
 
-from replay.recording.budget import Budget
-from replay.recording.exchanged import Exchanged
 from replay.sending.client import StreamClient
+from replay.writing.budget import Budget
+from replay.writing.exchanged import Exchanged
 from traces.errors import DraftgateError
 from traces.journal.arm import MAIN
 from traces.journal.capture_record import decode_record, encode_record

@@ -1,4 +1,4 @@
-"""One exchange on its way from the forwarder to the writer process, as bytes.
+"""One exchange on its way from the recorder to the writer process, as bytes; and what comes back.
 
     4 bytes length (big endian) · MessagePack of the fields
 
@@ -12,6 +12,9 @@ from typing import Protocol
 import msgspec
 
 LENGTH = struct.Struct(">I")
+
+TURN_BYTES = 64 << 20
+"""Of request and answer together. A larger exchange is passed on and not recorded."""
 
 
 class Stream(Protocol):
@@ -41,6 +44,23 @@ class Exchanged(msgspec.Struct, frozen=True):
     def answer(self) -> bytes:
         """The body of the answer, as sent."""
         return b"".join(read for _, read in self.reads)
+
+
+class Confirmed(msgspec.Struct, frozen=True):
+    """What a writer says of an exchange: `reason` is None where it is on file. `bytes` and
+    `sessions` are those it added; `detail` is an error's own words. `shadow` is what became of
+    copies since it last spoke; its last words are of `NO_EXCHANGE`."""
+
+    number: int
+    reason: str | None = None
+    bytes: int = 0
+    sessions: int = 0
+    detail: str = ""
+    shadow: dict[str, int] = {}
+
+
+NO_EXCHANGE = -1
+"""In place of the number of an exchange."""
 
 
 _ENCODE = msgspec.msgpack.Encoder().encode

@@ -17,15 +17,14 @@ from typing import Any
 
 import msgspec
 
-from replay.recording.budget import Budget
-from replay.recording.cleaning import Cleaner, NotRedacted, without_identities
-from replay.recording.exchanged import Exchanged
-from replay.recording.handover import NO_EXCHANGE, Confirmed
-from replay.recording.reading import NotATurn, bodies_of
-from replay.recording.segments import BudgetUsed, Segments
-from replay.recording.shadow import Copy, Shadow
-from replay.recording.share import is_drawn
-from replay.recording.stitching import Stitcher
+from replay.writing.budget import Budget
+from replay.writing.cleaning import Cleaner, NotRedacted, without_identities
+from replay.writing.exchanged import NO_EXCHANGE, Confirmed, Exchanged
+from replay.writing.reading import NotATurn, bodies_of
+from replay.writing.segments import BudgetUsed, Segments
+from replay.writing.shadow import Copy, Shadow
+from replay.writing.share import is_drawn
+from replay.writing.stitching import Stitcher
 from traces.errors import OutputError
 from traces.json_bytes import encode_json
 from traces.readers.chat.items import Answer

@@ -1,6 +1,6 @@
 """The writer process: reads exchanges from its socket, confirms each once it is on file.
 
-    python -m replay.recording.writer_process FD SETTINGS      (started by the handover)
+    python -m replay.writing.process FD SETTINGS      (started by the handover)
 
 It ends at the end of the stream. Where the recorder is killed, the exchanges that the socket still
 holds are written first. Signals of the terminal do not reach it: it leads a session of its own.
@@ -15,8 +15,8 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from replay.recording.exchanged import read_exchanged
-from replay.recording.writer import Writer, WriterSettings
+from replay.writing.exchanged import read_exchanged
+from replay.writing.writer import Writer, WriterSettings
 
 READ_BYTES = 1 << 20
 
