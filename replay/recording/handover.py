@@ -86,7 +86,8 @@ class Handover:
         return True
 
     async def finished(self) -> bool:
-        """Let the writer end, which waits for answers of the shadow; True once it has."""
+        """Let the writer end, once it has closed its files and has the answers that are still to
+        come from the shadow; True then."""
         self._closing = True
         if self._writer is not None and not self._writer.is_closing():
             self._writer.write_eof()
@@ -96,10 +97,11 @@ class Handover:
 
     async def _serve(self) -> None:
         while not self._closing:
-            await self._one_writer()
+            with contextlib.suppress(OSError):  # no process or socket to be had: try again
+                await self._one_writer()
             if self._closing:
                 return
-            if self._waiting:
+            if self._sent and self._waiting:
                 first = self._waiting[0]
                 first.tries += 1
                 if first.tries >= MOST_TRIES:
@@ -108,7 +110,8 @@ class Handover:
             await asyncio.sleep(RESTART_S)
 
     async def _one_writer(self) -> None:
-        """Start a writer and feed it until it ends."""
+        """Start a writer and feed it until it ends. Raises OSError where none can be started."""
+        self._sent = 0
         near, far = socket.socketpair()
         command = (sys.executable, "-P", "-m", MODULE, str(far.fileno()), self._settings)
         found = os.pathsep.join(folder for folder in sys.path if folder)
@@ -124,11 +127,11 @@ class Handover:
         self.writer_pid = process.pid
         reader, writer = await asyncio.open_connection(sock=near)
         self._writer = writer
-        self._sent = 0
         feeding = asyncio.create_task(self._feed(writer))
         try:
             while line := await reader.readline():
                 self._confirm(msgspec.json.decode(line, type=Confirmed))
+            await process.wait()
         except (ConnectionError, msgspec.MsgspecError):
             pass
         finally:
@@ -136,8 +139,6 @@ class Handover:
             with contextlib.suppress(asyncio.CancelledError, ConnectionError):
                 await feeding
             writer.close()
-            if not self._closing:
-                await process.wait()
 
     async def _feed(self, writer: asyncio.StreamWriter) -> None:
         """Send what waits, in order; one exchange at a time is in the socket's buffer."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
 from aiohttp import web
@@ -33,9 +34,9 @@ SMALLEST_BUDGET = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class RecordSettings:
-    """`listen` is ``HOST:PORT`` (port 0: any free one); `rate` is the share of
-    conversations that is recorded, drawn by `seed`. Sizes are in bytes. `shadow` is the URL of a
-    second server, which gets copies."""
+    """`listen` is ``HOST:PORT`` (port 0: any free one); `rate` is the share of conversations that
+    is recorded, drawn by `seed`. Sizes are in bytes. `shadow` is the URL of a second server, which
+    gets copies."""
 
     upstream: str
     listen: str
@@ -107,6 +108,7 @@ def record(settings: RecordSettings, say: Say, ready: Say) -> Tally:
         if not os.access(settings.output, os.W_OK | os.X_OK):
             raise PermissionError(13, "Permission denied")
     with _listening(settings.listen) as listener:
+        _check_no_circle(settings.upstream, listener)
         return asyncio.run(_record(settings, listener, say, ready))
 
 
@@ -146,8 +148,7 @@ async def _record(settings: RecordSettings, listener: socket.socket, say: Say, r
             await _either(drained(recorder.forwarder, DRAIN_S), stop)
         await runner.cleanup()
         await _either(recorder.handover.flushed(FLUSH_S), stop)
-        if settings.shadow is not None:
-            await _either(recorder.handover.finished(), stop)
+        await _either(recorder.handover.finished(), stop)
     return recorder.tally
 
 
@@ -189,6 +190,14 @@ def _listening(address: str) -> socket.socket:
             "name another address with --listen; port 0 takes any free one",
         ) from None
     return listener
+
+
+def _check_no_circle(upstream: str, listener: socket.socket) -> None:
+    """Raises ConfigError where the upstream is the address that is listened on."""
+    place, (host, port) = urlsplit(server_root(upstream)), listener.getsockname()[:2]
+    here = {host, "127.0.0.1", "::1", "localhost", "0.0.0.0", "::"}
+    if place.port == port and place.hostname in here:
+        raise ConfigError("--upstream is the address of --listen", "name the server that answers")
 
 
 def _url(listener: socket.socket) -> str:

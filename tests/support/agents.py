@@ -173,6 +173,7 @@ class ClaudeLike(Agent):
     """Messages, streamed, as Claude Code sends them."""
 
     system = "You are Claude Code."
+    temperature: float = 1
     count = 0
 
     async def work(self, task: str, turns: int, sub_agent: bool = False) -> list[Any]:
@@ -229,7 +230,7 @@ class ClaudeLike(Agent):
         body = {
             "model": self.model,
             "max_tokens": 64,
-            "temperature": 1,
+            "temperature": self.temperature,
             "system": [{"type": "text", "text": billing}, {"type": "text", "text": system}],
             "messages": marked,
             "metadata": {"user_id": "user_ab12_account_cd34"},

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import aiohttp
+import msgspec
 import pytest
 from aiohttp import web
 
@@ -18,6 +19,7 @@ from replay.recording.serving import Recorder as InProcess
 from replay.recording.serving import RecordSettings
 from replay.recording.tally import LEFT_OUT, LOST, Tally
 from replay.recording.tape import Held
+from replay.writing.writer import WriterSettings
 from tests.support.agents import PlainAgent, stand_in
 from tests.support.recorder import Recorder, chat, recording, rows_in, said, sessions_in, writer
 from tests.support.scripted.server import DONE, Answer, Seen, scripted, sse
@@ -123,6 +125,33 @@ def test_a_turn_under_which_writers_end_is_given_up_and_counted(
     assert tally.recorded == 2
     assert held.bytes == 0
     assert len(lines) == 1
+
+
+def test_a_machine_that_starts_no_process_costs_no_turn_once_it_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, refused = asyncio.create_subprocess_exec, []
+
+    async def busy(*command: Any, **options: Any) -> Any:
+        if len(refused) < 3:
+            refused.append(command)
+            raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+        return await real(*command, **options)
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", busy)
+    monkeypatch.setattr("replay.recording.handover.RESTART_S", 0.01)
+    tally, lines = Tally(), list[str]()
+    settings = WriterSettings(str(tmp_path), 1.0, 0, 1 << 28, 1 << 30)
+
+    async def test() -> None:
+        words = msgspec.json.encode(settings).decode()
+        async with Handover(words, tally, Held(), lines.append) as over:
+            over.put(chat(0, said("a"), "A"), 0)
+            assert await over.flushed(60)
+            assert await over.finished()
+
+    asyncio.run(test())
+    assert (tally.recorded, len(refused), lines) == (1, 3, [])
 
 
 def test_a_queue_that_is_full_drops_and_counts(tmp_path: Path) -> None:
@@ -300,8 +329,6 @@ def test_what_is_no_finished_turn_is_counted_by_its_reason(
 def test_a_client_that_leaves_behind_the_last_event_has_its_turn(
     stream: bytes, reason: str | None, tmp_path: Path
 ) -> None:
-    import msgspec
-
     exchanged = chat(0, said("a"), "A")
     changed = {"cut": True, "reads": [(1.0, stream)], "answer_type": "text/event-stream"}
     assert writer(tmp_path).record(msgspec.structs.replace(exchanged, **changed)).reason == reason
@@ -351,8 +378,6 @@ def test_a_client_that_closes_at_done_is_recorded_and_one_that_closes_before_is_
 def test_hostile_requests_cost_one_turn_at_most(
     body: bytes, reason: str | None, tmp_path: Path
 ) -> None:
-    import msgspec
-
     recorder = writer(tmp_path)
     said_of = recorder.record(msgspec.structs.replace(chat(0, [], "A"), request=body))
     assert said_of.reason == reason
@@ -370,6 +395,7 @@ def test_the_status_is_shown_on_a_signal_while_traffic_flows(tmp_path: Path) -> 
         await recorder.until("1 request passed on, 1 turn: 1 recorded in 1 session")
         await ask(http, recorder.url, 1)
         assert (await recorder.end(signal.SIGINT))["recorded"] == 2
+        assert len(recorder.said) == 1  # nothing else, such as a traceback at the end
 
     run(tmp_path, test)
 
