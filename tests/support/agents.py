@@ -125,6 +125,15 @@ def events_in(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines]
 
 
+def usable(arguments: str) -> str:
+    """Arguments as agents send them back: those that the token limit has cut are left empty."""
+    try:
+        json.loads(arguments)
+    except ValueError:
+        return "{}"
+    return arguments
+
+
 class PlainAgent(Agent):
     """Chat completions, streamed."""
 
@@ -159,7 +168,7 @@ class PlainAgent(Agent):
             {
                 "id": call["id"],
                 "type": "function",
-                "function": {"name": call["name"], "arguments": call["arguments"]},
+                "function": {"name": call["name"], "arguments": usable(call["arguments"])},
             }
             for call in calls.values()
         ]
@@ -211,7 +220,7 @@ class ClaudeLike(Agent):
         for block in blocks.values():
             streamed = block.pop("json", "")
             if block["type"] == "tool_use":
-                block["input"] = json.loads(streamed or "{}")
+                block["input"] = json.loads(usable(streamed))
             content.append(block)
         uses = [block["id"] for block in content if block["type"] == "tool_use"]
         results = [
@@ -263,6 +272,9 @@ class CodexLike(Agent):
             done = next(e for e in events_in(text) if e["type"] == "response.completed")
             output = done["response"]["output"]
             calls = [item["call_id"] for item in output if item["type"] == "function_call"]
+            for item in output:
+                if item["type"] == "function_call":
+                    item["arguments"] = usable(item["arguments"])
             given = [
                 {"type": "function_call_output", "call_id": i, "output": f"result {turn}"}
                 for i in calls
