@@ -6,9 +6,8 @@ Upstream, recorder and client are processes of their own; what passes is recorde
 recorded requests take turns one by one, streams in short runs. A quantile is that of one round;
 shown are medians over the rounds, of both sides and of their differences, and the round in which
 the direct side was quickest: on a machine that does other work too, the quantiles of the others are
-partly that work's. An event holds the moment
-at which the upstream wrote it, on the clock that all processes share. CPU is that of the forwarding
-process alone.
+partly that work's, and CPU time is what can be compared. An event holds the moment at which the
+upstream wrote it, on the clock that all processes share. CPU is that of the forwarding process.
 """
 
 import argparse
@@ -29,7 +28,6 @@ BODY_BYTES = 100_000
 REQUESTS, PAUSE_S = 100, 0.02
 SHORT_RUNS, EVENTS, GAP_US = 4, 60, 5000
 BUSY_STREAMS, BUSY_EVENTS, BUSY_GAP_US = 32, 200, 8000
-TICKS = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass
@@ -102,9 +100,8 @@ def quantile(values: list[float], share: float) -> float:
 
 
 def cpu_s(pid: int) -> float:
-    """User and system time of a process, in seconds."""
-    parts = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(parts[11]) + int(parts[12])) / TICKS
+    """Time that a process was on a CPU, in seconds: what others do on the machine is not in it."""
+    return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e9
 
 
 def in_turns(direct: int, proxied: int, count: int) -> list[Seen]:
@@ -136,7 +133,9 @@ def quantiles(name: str, rounds: list[list[list[float]]]) -> None:
 def run(direct: int, proxied: int, pid: int, rounds: int) -> None:
     for port in (direct, proxied):
         asyncio.run(streams(port, 4, 50, 0))
+    before = cpu_s(pid)
     found = [asyncio.run(alternating(direct, proxied)) for _ in range(rounds)]
+    per_request = (cpu_s(pid) - before) / (rounds * REQUESTS)
     quantiles("request", [[seen.first_ms for seen in pair] for pair in found])
     for count in (1, 8):
         pairs = [in_turns(direct, proxied, count) for _ in range(rounds)]
@@ -150,11 +149,14 @@ def run(direct: int, proxied: int, pid: int, rounds: int) -> None:
         per_event.append((cpu_s(pid) - before) / len(seen.event_ms))
         rates.append(len(seen.event_ms) / took)
         joined.append(len(seen.event_ms) / seen.reads)
+    load = os.getloadavg()[0] / (os.cpu_count() or 1)
+    print(f"CPU of a request         {per_request * 1e3:8.3f} ms")
     print(
         f"CPU of an event           {median(per_event) * 1e6:7.1f} us: "
         f"{1 / median(per_event):,.0f} events/s on one core "
         f"(measured at {median(rates):,.0f} events/s, {median(joined):.2f} events a read)"
     )
+    print(f"processes that wanted a core at the end: {load:.1f} for each")
 
 
 def main() -> None:
