@@ -19,7 +19,7 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from replay.recording.headers import ANSWERED_HERE, passed_on
-from replay.recording.tape import ROUTES, Tape
+from replay.recording.tape import TURNS, Tape
 from replay.sending.connection import CONNECT_TIMEOUT_S, KEPT_S
 
 HEADER_BYTES = 1 << 17
@@ -166,7 +166,7 @@ async def _continue(request: web.BaseRequest) -> None:
 
 
 def _is_turn(request: web.BaseRequest) -> bool:
-    return request.method == "POST" and request.path in ROUTES
+    return request.method == "POST" and request.path in TURNS
 
 
 def _unreachable(error: aiohttp.ClientError) -> web.Response:

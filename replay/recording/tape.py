@@ -4,9 +4,10 @@ import time
 from dataclasses import dataclass, field
 
 from replay.writing.exchanged import TURN_BYTES, Exchanged
+from traces.wire.route import PATHS
 
-ROUTES = frozenset({"/v1/chat/completions", "/v1/completions", "/v1/messages", "/v1/responses"})
-"""Routes of vLLM 0.32 whose exchanges are turns."""
+TURNS = frozenset(PATHS.values())
+"""Paths of vLLM 0.32 whose exchanges are turns."""
 
 HELD_BYTES = 512 << 20
 """Of all exchanges in memory: those that are passing, and those the writer has not confirmed."""

@@ -9,8 +9,7 @@ from replay.writing.exchanged import TURN_BYTES, Exchanged
 from traces.json_bytes import decode_json
 from traces.readers.formats.requests.exchange import is_request
 from traces.readers.formats.requests.sse_fold import folded
-
-COMPLETIONS = "/v1/completions"
+from traces.wire.route import PATHS, Route, is_ended
 
 EVENTS = "text/event-stream"
 
@@ -37,39 +36,35 @@ def bodies_of(exchanged: Exchanged) -> Bodies:
     request = _object(_plain(exchanged.request, asked))
     if not _has_prompt(request, exchanged.route):
         raise NotATurn("not_a_request")
-    text = _plain(exchanged.answer, answered).decode("utf-8", "replace")
-    if exchanged.cut and not (EVENTS in exchanged.answer_type and _has_ended(text)):
+    body = _plain(exchanged.answer, answered)
+    streamed = EVENTS in exchanged.answer_type
+    if exchanged.cut and not (streamed and _has_ended(body, exchanged.route)):
         raise NotATurn("unfinished")
+    text = body.decode("utf-8", "replace")
     try:
         answer = folded(text)
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         raise NotATurn("unreadable") from None
     if not answer:
         raise NotATurn("unreadable")
-    if answer.get("error") or (EVENTS in exchanged.answer_type and _reports_error(text)):
+    if answer.get("error") or (streamed and _reports_error(text)):
         raise NotATurn("answer_error")
     return Bodies(request, answer)
 
 
 def _has_prompt(request: dict[str, Any], route: str) -> bool:
     """Whether the whole prompt is in the body: as text, and not as a reference to the server."""
-    if route == COMPLETIONS:
+    if route == PATHS["completions"]:
         return isinstance(request.get("prompt"), str)
     return is_request(request) and not request.get("previous_response_id")
 
 
-ENDS = (
-    "data: [DONE]",
-    "event: message_stop",
-    "event: response.completed",
-    "event: response.incomplete",
-)
-"""How the last event of a stream begins, on vLLM's routes; who has read it may leave."""
+ROUTE_OF: dict[str, Route] = {path: route for route, path in PATHS.items()}
 
 
-def _has_ended(text: str) -> bool:
-    plain = text.replace("\r\n", "\n")
-    return plain.endswith("\n\n") and plain.rstrip("\n").rpartition("\n\n")[2].startswith(ENDS)
+def _has_ended(body: bytes, path: str) -> bool:
+    """Whether the last event of a stream is there, and whole; who has read it may leave."""
+    return body.endswith((b"\n\n", b"\r\n\r\n")) and is_ended(ROUTE_OF[path], body)
 
 
 ERRORS = ('data: {"error":', 'data: {"type":"error"', "event: error", "event: response.failed")

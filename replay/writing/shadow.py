@@ -24,8 +24,8 @@ from traces.journal.arm import MAIN
 from traces.journal.capture_record import decode_record, encode_record
 from traces.journal.journal import JournalWriter, journal_path
 from traces.wire.capture import Capture, CaptureKey
+from traces.wire.route import PATHS, is_ended
 
-CHAT = "/v1/chat/completions"
 MOST_WAITING = 256
 MOST_BYTES = 128 << 20
 """Of copies that wait or are being answered, the upstream's answers with them."""
@@ -66,7 +66,7 @@ class Shadow:
 
     def offer(self, copy: Copy) -> None:
         """Take a copy, or drop it and count why."""
-        if copy.exchanged.route != CHAT or copy.request.get("stream") is not True:
+        if copy.exchanged.route != PATHS["chat"] or copy.request.get("stream") is not True:
             self._count("of other routes, or not streamed")
             return
         with self._lock:
@@ -152,13 +152,12 @@ class Shadow:
 def _upstream(key: CaptureKey, copy: Copy) -> Capture:
     """The answer that the client got, as a capture."""
     exchanged = copy.exchanged
-    is_done = exchanged.answer.rstrip().endswith(b"data: [DONE]")
     return Capture(
         key=key,
         request=copy.request,
         status=200,
         sent_at=exchanged.sent_at,
         events=tuple((round(at, 3), read) for at, read in exchanged.reads),
-        ended="done" if is_done else "closed",
+        ended="done" if is_ended("chat", exchanged.answer) else "closed",
         headers={"content-type": exchanged.answer_type},
     )

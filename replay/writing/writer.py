@@ -2,7 +2,7 @@
 
     {"route": "/v1/messages", "session_id": "20261130T212201-7f3a-000001",
      "startTime": "2026-11-30T21:22:01.123+00:00", "completionStartTime": "…", "endTime": "…",
-     "metadata": {"tags": {"route": "/v1/messages"}},
+     "metadata": {"tags": {"route": "messages"}},
      "request": {"model": "m", "messages": […], …}, "response": {"choices": […], …}}
 
 A row is one exchange in the format `request-log`, which every verb reads: the request without
@@ -20,7 +20,7 @@ import msgspec
 from replay.writing.budget import Budget
 from replay.writing.cleaning import Cleaner, NotRedacted, without_identities
 from replay.writing.exchanged import NO_EXCHANGE, Confirmed, Exchanged
-from replay.writing.reading import NotATurn, bodies_of
+from replay.writing.reading import ROUTE_OF, NotATurn, bodies_of
 from replay.writing.segments import BudgetUsed, Segments
 from replay.writing.shadow import Copy, Shadow
 from replay.writing.share import is_drawn
@@ -130,7 +130,7 @@ def row_of(
         "startTime": _moment(exchanged.sent_at, 0.0),
         "completionStartTime": _moment(exchanged.sent_at, first_ms),
         "endTime": _moment(exchanged.sent_at, exchanged.ended_ms),
-        "metadata": {"tags": {"route": exchanged.route}},
+        "metadata": {"tags": {"route": ROUTE_OF[exchanged.route]}},
         "request": request,
         "response": answer,
     }

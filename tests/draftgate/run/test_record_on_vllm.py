@@ -52,11 +52,11 @@ def test_recorded_agents_are_gated(
     asyncio.run(asyncio.wait_for(traffic(), 400))
     shapes = Counter((s.tags["route"], len(s.turns)) for s in sessions_in(recordings))
     assert shapes == {
-        ("/v1/messages", 3): 2,
-        ("/v1/messages", 1): 1,
-        ("/v1/responses", 3): 1,
-        ("/v1/chat/completions", 3): 1,
-        ("/v1/completions", 1): 1,
+        ("messages", 3): 2,
+        ("messages", 1): 1,
+        ("responses", 3): 1,
+        ("chat", 3): 1,
+        ("completions", 1): 1,
     }
     monkeypatch.chdir(root)
     overrides: dict[str, Any] = {

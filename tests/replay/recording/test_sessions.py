@@ -53,17 +53,17 @@ def test_each_conversation_is_one_session_and_sub_agents_are_apart(tmp_path: Pat
 
     sessions = recorded(tmp_path, traffic)
     assert shape(sessions) == {
-        ("/v1/messages", 5, 1): 1,
-        ("/v1/messages", 3, 1): 1,
-        ("/v1/messages", 4, 1): 1,
-        ("/v1/messages", 1, 1): 2,
-        ("/v1/responses", 6, 1): 1,
-        ("/v1/chat/completions", 7, 1): 1,
+        ("messages", 5, 1): 1,
+        ("messages", 3, 1): 1,
+        ("messages", 4, 1): 1,
+        ("messages", 1, 1): 2,
+        ("responses", 6, 1): 1,
+        ("chat", 7, 1): 1,
     }
     for session in sessions:
         assert {turn.fidelity for turn in session.turns} == {"exact"}
         assert all(turn.replayable for turn in session.turns)
-    (plain,) = [s for s in sessions if s.tags["route"] == "/v1/chat/completions"]
+    (plain,) = [s for s in sessions if s.tags["route"] == "chat"]
     sampling = plain.turns[3].sampling
     assert sampling is not None
     assert (sampling.temperature, sampling.seed, sampling.top_p) == (0.25, 3, 0.5)
@@ -77,8 +77,8 @@ def test_parallel_sessions_with_the_same_first_prompt_stay_apart(tmp_path: Path)
         await asyncio.gather(*(agent.work("the same task", 6) for agent in agents))
 
     assert shape(recorded(tmp_path, traffic)) == {
-        ("/v1/chat/completions", 6, 1): 4,
-        ("/v1/responses", 6, 1): 4,
+        ("chat", 6, 1): 4,
+        ("responses", 6, 1): 4,
     }
 
 
@@ -90,9 +90,9 @@ def test_a_compacted_history_begins_a_new_session(tmp_path: Path) -> None:
 
     found = shape(recorded(tmp_path, traffic))
     assert found == {
-        ("/v1/messages", 4, 1): 1,
-        ("/v1/messages", 3, 1): 1,
-        ("/v1/messages", 1, 1): 1,
+        ("messages", 4, 1): 1,
+        ("messages", 3, 1): 1,
+        ("messages", 1, 1): 1,
     }
 
 

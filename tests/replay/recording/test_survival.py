@@ -330,7 +330,10 @@ def test_a_client_that_leaves_behind_the_last_event_has_its_turn(
     stream: bytes, reason: str | None, tmp_path: Path
 ) -> None:
     exchanged = chat(0, said("a"), "A")
+    names = {b"event: m": "/v1/messages", b"event: r": "/v1/responses"}
+    route = names.get(stream[:8], exchanged.route)
     changed = {"cut": True, "reads": [(1.0, stream)], "answer_type": "text/event-stream"}
+    changed |= {"route": route}
     assert writer(tmp_path).record(msgspec.structs.replace(exchanged, **changed)).reason == reason
 
 
