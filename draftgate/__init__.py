@@ -8,7 +8,7 @@ importing this package needs nothing but the standard library, and no other pack
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from draftgate.api import check, compare, gate, judge, open_store, read_sessions, replay
+from draftgate.api import check, compare, gate, judge, open_store, read_sessions, record, replay
 from draftgate.version import VERSION as __version__
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from draftgate.config.config import Config
     from draftgate.run.outcome import GateOutcome
     from draftgate.run.single import Replayed
+    from replay.recording.tally import Tally
     from reports.sql.compare import Comparison
     from reports.store.store import Store
     from traces.errors import DraftgateError
@@ -30,6 +31,7 @@ __all__ = [
     "Replayed",
     "Session",
     "Store",
+    "Tally",
     "__version__",
     "check",
     "compare",
@@ -37,6 +39,7 @@ __all__ = [
     "judge",
     "open_store",
     "read_sessions",
+    "record",
     "replay",
 ]
 
@@ -49,6 +52,7 @@ _HOME = {
     "Replayed": "draftgate.run.single",
     "Session": "traces.session.session",
     "Store": "reports.store.store",
+    "Tally": "replay.recording.tally",
 }
 """Module of each class that is imported on first use."""
 

@@ -11,7 +11,7 @@ nothing. Errors a user can fix are `draftgate.DraftgateError`: one message, and 
 is printed unless a `reporter` is given (`draftgate.progress`).
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from draftgate.progress import Reporter
     from draftgate.run.outcome import GateOutcome
     from draftgate.run.single import Replayed
+    from replay.recording.tally import Tally
     from reports.sql.compare import Comparison
     from reports.store.store import Store
     from traces.session.session import Session
@@ -114,6 +115,47 @@ def replay(
         urls={path: urls},
     )
     return replay_path(config_of(config, changed), path, reporter or SilentReporter(), resume)
+
+
+def record(
+    upstream: str,
+    output: File,
+    *,
+    listen: str = "127.0.0.1:8001",
+    rate: float = 1.0,
+    seed: int = 0,
+    max_bytes: int = 10_000_000_000,
+    rotate: int = 256_000_000,
+    shadow: str | None = None,
+    say: "Callable[[str], None] | None" = None,
+    ready: "Callable[[str], None] | None" = None,
+) -> "Tally":
+    """Pass traffic on to `upstream` and record it, until Ctrl-C or SIGTERM: ``draftgate record``.
+
+        tally = draftgate.record("http://127.0.0.1:8000", "recordings", rate=0.1)
+        tally.recorded, tally.lost      # turns
+
+    `say` gets warnings and the status, one line each; `ready` gets the URL once it is served. Call
+    it in the main thread: it handles signals. Raises DraftgateError where it cannot serve or write.
+    """
+    from replay.recording.serving import RecordSettings
+    from replay.recording.serving import record as run
+    from traces.user_paths import expanded
+
+    def nothing(line: str) -> None:
+        pass
+
+    settings = RecordSettings(
+        upstream=upstream,
+        listen=listen,
+        output=Path(expanded(fspath(output))),
+        rate=rate,
+        seed=seed,
+        rotate=rotate,
+        max_bytes=max_bytes,
+        shadow=shadow,
+    )
+    return run(settings, say or nothing, ready or nothing)
 
 
 def judge(*journals: File, config: File | None = None) -> "GateOutcome":

@@ -38,6 +38,7 @@ class Verb:
 
 VERBS: dict[str, Verb] = {
     "gate": Verb("gate", "Replay sessions on both paths, judge, store, report."),
+    "record": Verb("sessions.record", "Pass agent traffic on, and record it as sessions."),
     "import": Verb("import_", "Turn recorded sessions of any known format into canonical ones."),
     "inspect": Verb("inspect", "Show what is in session files: turns, tools, tokens, labels."),
     "replay": Verb("replay", "Capture one path only, into a journal."),

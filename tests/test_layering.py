@@ -43,6 +43,8 @@ ROOMS = {
     "replay": "",
     "replay.sending": "",
     "replay.launch": "",
+    "replay.writing": "replay.sending",
+    "replay.recording": "replay.sending replay.writing",
     "replay.scoring": "replay.sending",
     "replay.facts": "replay.sending replay.launch replay.scoring",
     "checks": "",

@@ -31,10 +31,12 @@ class Sampling:
 
 
 def sampling_of(request: Mapping[str, Any]) -> Sampling:
-    """The sampling of a request with temperature above 0; `obstacles` says what it leaves out."""
+    """The sampling of a request that is not greedy; `obstacles` says what it leaves out. Without a
+    temperature it is vLLM's own default, 1: a journal of live traffic may hold such requests."""
+    temperature = request.get("temperature")
     top_k = int(request.get("top_k") or 0)
     return Sampling(
-        temperature=max(float(request["temperature"]), LEAST_TEMPERATURE),
+        temperature=max(1.0 if temperature is None else float(temperature), LEAST_TEMPERATURE),
         top_k=max(top_k, 0),
         top_p=float(request.get("top_p") or 1.0),
         presence_penalty=float(request.get("presence_penalty") or 0.0),

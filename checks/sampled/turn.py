@@ -145,6 +145,8 @@ def score_turn(turn: SampledTurn, seed: int) -> ScoredTurn:
 
 def reason_not_judged(turn: SampledTurn) -> str | None:
     """Why a whole turn cannot be judged; `None` where it can."""
+    if turn.request.get("temperature") is None:
+        return "the request leaves the temperature to the server"
     found = obstacles(turn.request)
     if found:
         return f"the distribution cannot be rebuilt: {', '.join(found)}"

@@ -152,7 +152,15 @@ class FrameWriter:
         """Write one line, newline included, as one whole frame. Raises OutputError, and leaves no
         part of the frame behind, where the disk is full.
         """
-        frame = self._compressor.compress(line)
+        self.append_frame(self.frame(line))
+
+    def frame(self, line: bytes) -> bytes:
+        """The frame of one line, for callers that look at its size before they write it."""
+        frame: bytes = self._compressor.compress(line)
+        return frame
+
+    def append_frame(self, frame: bytes) -> None:
+        """Write what `frame` gave. Raises OutputError as `append` does."""
         written = 0
         try:
             while written < len(frame):
@@ -161,6 +169,14 @@ class FrameWriter:
             with contextlib.suppress(OSError):
                 os.ftruncate(self._fd, os.fstat(self._fd).st_size - written)
             raise not_written(self.file, error) from None
+
+    @property
+    def is_in_place(self) -> bool:
+        """Whether the file still stands under its name: it may have been moved or removed."""
+        try:
+            return os.path.samestat(os.fstat(self._fd), self.file.stat())
+        except OSError:
+            return False
 
     def close(self) -> None:
         """Flush to the disk and give the file free. May be called again."""

@@ -44,6 +44,11 @@ class Redactor:
             anyone = "|".join(map(re.escape, names))
             self._anyone = re.compile(rf"(?<![A-Za-z0-9])(?:{anyone})(?![A-Za-z0-9])")
 
+    @property
+    def people(self) -> int:
+        """How many names of people are known."""
+        return len(self._people)
+
     def __call__(self, text: str) -> str:
         """`text` without secrets."""
         self.learn(text)

@@ -16,7 +16,7 @@ from checks.sampled.sampling import Sampling
 from checks.sampled.shift import SessionSums, noise_factor, shift_between
 from checks.sampled.surprisal import surprisal_of, tokens_for_equivalence
 from checks.sampled.tail_count import TailCount, tail_count, tail_p
-from checks.sampled.turn import SampledTurn, listed_tokens, top_lists
+from checks.sampled.turn import SampledTurn, listed_tokens, score_turn, top_lists
 from checks.stats.holm import holm
 from checks.stats.witnesses import rows_of, witnesses
 from evidence.simulated.sampled_faults import (
@@ -324,3 +324,11 @@ def test_lists_come_from_a_wide_score() -> None:
     assert listed_tokens(score, [9], 4) is None
     assert listed_tokens(Score("scored", (-8.0,), (-0.1,), (1,)), [9], 2) is None
     assert listed_tokens(None, [9], 2) is None
+
+
+def test_a_request_that_leaves_the_temperature_to_the_server_is_not_judged_and_says_why() -> None:
+    """Journals of live traffic hold such requests; the gate's own always say."""
+    turn = SampledTurn("s", "t", {"messages": []}, None, None, None, 3)
+    scored = score_turn(turn, 0)
+    assert scored.not_judged == "the request leaves the temperature to the server"
+    assert scored.sent == 3

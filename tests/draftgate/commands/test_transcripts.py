@@ -9,6 +9,7 @@ for any lines. The files of a transcript lie in a folder of its own: `sessions.j
 `draftgate.toml` (both paths answer), `store.duckdb` with the runs ``good`` and ``bad``, `cases/`.
 """
 
+import asyncio
 import json
 import re
 import shlex
@@ -59,6 +60,12 @@ def _interrupted(server: object) -> None:
     raise KeyboardInterrupt
 
 
+def _already_asked_to_end(status: object) -> asyncio.Event:
+    stop = asyncio.Event()
+    stop.set()
+    return stop
+
+
 @pytest.mark.parametrize("verb", VERBS)
 def test_transcript(
     verb: str,
@@ -79,6 +86,8 @@ def test_transcript(
         monkeypatch.setattr("draftgate.preflight.checks.config_checks", lambda config: iter(()))
     if verb == "open":  # Ctrl-C, as soon as it serves
         monkeypatch.setattr("draftgate.browsing.BrowserServer.serve_forever", _interrupted)
+    if verb == "record":
+        monkeypatch.setattr("replay.recording.serving.signals", _already_asked_to_end)
     for words, lines, code in commands(verb):
         ended = run(shlex.split(words))
         out, err = capsys.readouterr()

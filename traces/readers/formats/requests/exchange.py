@@ -1,4 +1,4 @@
-"""One recorded request with its answer, of any of the three chat APIs."""
+"""One recorded request with its answer, of any of the chat APIs, or a completion."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -35,8 +35,11 @@ class Exchange:
 
 
 def is_request(body: dict[str, Any]) -> bool:
-    """Whether `body` is a request of chat completions, Responses or Anthropic Messages."""
+    """Whether `body` is a request of chat completions, Responses, Anthropic Messages or
+    completions."""
     if isinstance(body.get("messages"), list):
+        return True
+    if "model" in body and isinstance(body.get("prompt"), str):
         return True
     return "input" in body and "model" in body and isinstance(body["input"], list | str)
 
@@ -47,6 +50,8 @@ def read_exchange(
     """The exchange of a request body and an answer body, whichever API they are of."""
     if "input" in body and "messages" not in body:
         found = _responses(body, answer, row, prompts.blobs)
+    elif "prompt" in body and "messages" not in body:
+        found = _completion(body, answer, row, prompts.blobs)
     else:
         found = _chat(body, answer, row, prompts)
     found.model, found.facts = text_or_none(body.get("model")), request_facts(body)
@@ -118,6 +123,23 @@ def _responses(
     prompt = [entry for item in sent.transcript for entry in entries_of(item)]
     left_out = sent.left_out + came.left_out
     return Exchange(prompt, found, items(body.get("tools")), row, left_out=left_out)
+
+
+RAW_PROMPT = "raw_prompt"
+"""Why a completion is not replayed: its prompt is text for the model, and no chat."""
+
+
+def _completion(
+    body: dict[str, Any], answer: dict[str, Any], row: int, blobs: BlobStore
+) -> Exchange:
+    said = Said("user", content_parts(body["prompt"], blobs), "human", (row,))
+    choice = next(iter(mappings(answer.get("choices"))), {})
+    written = choice.get("text", mapping(choice.get("message")).get("content"))
+    found = Answer(rows=(row,))
+    found.parts = content_parts(written, blobs)
+    found.finish_reason = text_or_none(choice.get("finish_reason"))
+    found.skip_reason = RAW_PROMPT
+    return Exchange(entries_of(said), found, None, row)
 
 
 def tool_choice_of(choice: Any) -> str | dict[str, Any] | None:

@@ -74,14 +74,15 @@ class RequestLogs:
             custom = text(row.get("custom_id"))
             if custom and answer and not body:
                 body = next((asked for asked, _ in waiting.take(custom)), {})
-            if not is_request(body) or not (body.get("messages") or body.get("input")):
+            asked = body.get("messages") or body.get("input") or body.get("prompt")
+            if not is_request(body) or not asked:
                 alone = custom and answer and not body
                 intake.ledger.skip(number, ANSWER_ALONE if alone else "no_request_content")
                 continue
             intake.ledger.use(number)
             if custom and not answer:
-                for asked, place in waiting.put(custom, body, number):
-                    yield read_exchange(asked, {}, place, prompts)
+                for sent, place in waiting.put(custom, body, number):
+                    yield read_exchange(sent, {}, place, prompts)
                 continue
             exchange = read_exchange(body, answer, number, prompts)
             _settle(exchange, row)

@@ -38,7 +38,7 @@ def _fold_chat(events: list[dict[str, Any]]) -> dict[str, Any]:
         answer |= {k: event[k] for k in ("id", "model", "usage") if event.get(k)}
         for choice in mappings(event.get("choices"))[:1]:
             delta = mapping(choice.get("delta"))
-            message["content"] += text(delta.get("content"))
+            message["content"] += text(delta.get("content")) + text(choice.get("text"))
             reasoning = text(delta.get("reasoning")) or text(delta.get("reasoning_content"))
             if reasoning:
                 message["reasoning"] = message.get("reasoning", "") + reasoning

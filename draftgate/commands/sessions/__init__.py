@@ -1,0 +1,1 @@
+"""Verbs that make recordings of sessions. Each module holds `command`, as those one floor up."""
