@@ -209,8 +209,9 @@ def _read(reader: Reader, intake: Intake) -> Iterator[Session]:
 def _sized(session: Session, ledger: Ledger) -> Session:
     """`session` with its prompts compared to the recorded counts of tokens."""
     sized = checked_sizes(session)
-    for warning in sized.warnings[len(session.warnings) :]:
-        ledger.warn(warning.code, warning.row, warning.detail)
+    if sized is not session:
+        for warning in sized.warnings[len(session.warnings) :]:
+            ledger.warn(warning.code, warning.row, warning.detail)
     return sized
 
 

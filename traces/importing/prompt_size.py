@@ -86,8 +86,15 @@ def _measured(session: Session) -> Measured:
 
 
 def _message_size(message: Message) -> Size:
+    content = message.content
+    if len(content) == 1 and not message.tool_calls and not message.reasoning:
+        only = content[0]
+        if isinstance(only, Text):
+            text = only.text
+            seen = len(text) / ASCII_PER_TOKEN if text.isascii() else _tokens(text)
+            return seen / FACTOR, seen * FACTOR + PER_MESSAGE
     seen = attached = 0.0
-    for part in message.content:
+    for part in content:
         if isinstance(part, Text):
             text = part.text
             seen += len(text) / ASCII_PER_TOKEN if text.isascii() else _tokens(text)
@@ -153,9 +160,13 @@ def _unseen(session: Session, measured: Measured) -> dict[str, Size]:
 
 def _agreed(sizes: list[Size]) -> Size:
     """The stretch in which most of the sizes lie; of several, that of the earlier ones."""
-    fitting = [size for size in sizes if size[0] <= size[1]]
-    least = max((size[0] for size in fitting), default=0.0)
-    most = min((size[1] for size in fitting), default=LONGEST_SYSTEM)
+    least, most = 0.0, float(LONGEST_SYSTEM)
+    for low, high in sizes:
+        if low <= high:
+            if low > least:
+                least = low
+            if high < most:
+                most = high
     if least <= most:
         return least, most
     ends: list[tuple[float, float, int]] = []
