@@ -86,22 +86,24 @@ def _measured(session: Session) -> Measured:
 
 
 def _message_size(message: Message) -> Size:
-    content = message.content
-    if len(content) == 1 and not message.tool_calls and not message.reasoning:
-        only = content[0]
-        if isinstance(only, Text):
-            text = only.text
-            seen = len(text) / ASCII_PER_TOKEN if text.isascii() else _tokens(text)
-            return seen / FACTOR, seen * FACTOR + PER_MESSAGE
-    seen = attached = 0.0
-    for part in content:
+    characters, others, attached = 0, 0.0, 0.0
+    for part in message.content:
         if isinstance(part, Text):
             text = part.text
-            seen += len(text) / ASCII_PER_TOKEN if text.isascii() else _tokens(text)
+            if text.isascii():
+                characters += len(text)
+            else:
+                others += _tokens(text)
         else:
             attached += PER_ATTACHMENT + (part.size or 0 if part.type == "blob" else 0)
     for call in message.tool_calls:
-        seen += _tokens(call.name) + _tokens(call.arguments_json)
+        text = call.arguments_json
+        if text.isascii():
+            characters += len(text)
+        else:
+            others += _tokens(text)
+        others += _tokens(call.name)
+    seen = characters / ASCII_PER_TOKEN + others
     thought = _tokens(message.reasoning) if message.reasoning else 0.0
     return seen / FACTOR, (seen + thought) * FACTOR + attached + PER_MESSAGE
 
