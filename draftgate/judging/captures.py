@@ -22,8 +22,8 @@ Places = Mapping[ArmKey, Mapping[TurnId, Place]]
 class FiledCaptures:
     """The captures of the journals in `index`.
 
-    `places` are theirs by session. What was read once is kept in `spool`, from where it comes in a
-    fraction of the time.
+    `places` says where they are, by session. What was read once is kept in `spool`, from where it
+    comes in a fraction of the time.
     """
 
     def __init__(self, index: JournalIndex, spool: Spool) -> None:
