@@ -249,9 +249,10 @@ def _p99(sessions: Sequence[SessionMeasures]) -> float | None:
     return _quantile(np.concatenate([np.empty(0), *(measured.gaps for measured in sessions)]))
 
 
-def gap_p99(evidence: Evidence) -> float | None:
+def gap_p99(sessions: Iterable[Evidence]) -> float | None:
     """99% quantile (ms) of the waits between events of the baseline's streams as users see them."""
-    return _quantile(_gaps([e.response for e in evidence.of("baseline", PLAIN).values()]))
+    answers = ([e.response for e in one.of("baseline", PLAIN).values()] for one in sessions)
+    return _quantile(np.concatenate([np.empty(0), *map(_gaps, answers)]))
 
 
 def _quantile(gaps: npt.NDArray[np.float64]) -> float | None:

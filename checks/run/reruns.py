@@ -18,9 +18,10 @@ from checks.findings import CHUNK_STALL, ERROR, GREEDY_DIVERGENCE, INFO, WARNING
 from checks.greedy.judge import TurnResult
 from checks.run.exact import PairJudgements
 from checks.sessions.evidence import RunFacts
+from checks.sessions.in_flight import Span
 from checks.tokens.recurrence import Recurrence, recurrence
 from traces.journal.arm import PLAIN, Arm
-from traces.journal.exchange import Evidence, Exchange, TurnId
+from traces.journal.exchange import Evidence, TurnId
 from traces.wire.response import Response
 
 MOST_TURNS = 20
@@ -41,12 +42,12 @@ def suspicious_turns(findings: Iterable[Finding]) -> list[TurnId]:
     return [(s, t) for s, t in found if s is not None and t is not None][:MOST_TURNS]
 
 
-def in_flight_beside(exchanges: Mapping[TurnId, Exchange], turns: Sequence[TurnId]) -> set[TurnId]:
-    """Turns whose time overlapped that of one of `turns`."""
-    spans = [(exchanges[turn].sent_at, exchanges[turn].ended_at) for turn in turns]
+def in_flight_beside(sent: Mapping[TurnId, Span], turns: Sequence[TurnId]) -> set[TurnId]:
+    """Turns of an arm whose time overlapped that of one of `turns`."""
+    spans = [(sent[turn].sent_at, sent[turn].ended_at) for turn in turns]
     return {
         turn
-        for turn, other in exchanges.items()
+        for turn, other in sent.items()
         if any(other.sent_at <= end and other.ended_at >= start for start, end in spans)
     }
 

@@ -11,7 +11,7 @@ the noise floor: a distribution that it does not follow itself was not rebuilt r
 nobody.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from checks.acceptance.drafting import Drafting
 from checks.acceptance.steps import Steps
@@ -126,42 +126,47 @@ LEAST_EQUAL_TOKENS = 1500
 by 1,000 of them (`checks.greedy.shift.LEAST_TOKENS`), some of which may have no score."""
 
 
-def scoring_requests(turns: Sequence[GreedyTurn], seed: int) -> list[ScoreRequest]:
+def scoring_requests(
+    turns: Iterable[GreedyTurn], turn_of: Callable[[TurnId], GreedyTurn], seed: int
+) -> list[ScoreRequest]:
     """Every diverged tail, the baseline's own of the same turns, then its outputs of others until
     there are as many tokens of its own, and `LEAST_EQUAL_TOKENS` of the others.
 
-    Turns with processed logits are left out: prompt logprobs are always raw.
+    Turns are gone through once, and no capture of them is kept: those drawn at random are asked for
+    again. Turns with processed logits are left out: prompt logprobs are always raw.
     """
-    usable = [turn for turn in turns if not turn.processing]
-    tails = []
-    for turn in usable:
-        for response in (turn.candidate, turn.verify):
-            start = None if response is None else fork_index(response, turn.baseline)
-            if response is not None and start is not None:
-                tails.append(score_request(response, start))
-    requests = [request for request in tails if request is not None]
-    own = list(_own_tails(usable))
-    wanted = max(LEAST_NOISE_TOKENS, sum(len(r.continuation) for r in requests))
-    wanted -= sum(len(request.continuation) for request in own)
-    others = [turn for turn in usable if own_tail(turn.candidate, turn.baseline) is None]
-    return [*requests, *own, *_sample(others, max(wanted, LEAST_EQUAL_TOKENS), seed)]
-
-
-def _own_tails(turns: Sequence[GreedyTurn]) -> Iterable[ScoreRequest]:
+    tails: list[ScoreRequest] = []
+    own: list[ScoreRequest] = []
+    others: dict[str, TurnId] = {}
     for turn in turns:
+        if turn.processing:
+            continue
+        tails += _tails(turn)
         start = own_tail(turn.candidate, turn.baseline)
-        request = None if start is None else score_request(turn.baseline, start)
-        if request is not None:
-            yield request
+        if start is None:
+            others[f"{turn.session}/{turn.turn}"] = turn.session, turn.turn
+        elif (request := score_request(turn.baseline, start)) is not None:
+            own.append(request)
+    wanted = max(LEAST_NOISE_TOKENS, sum(len(request.continuation) for request in tails))
+    wanted -= sum(len(request.continuation) for request in own)
+    drawn = (turn_of(others[name]) for name in hash_order(others, seed))
+    return [*tails, *own, *_sample(drawn, max(wanted, LEAST_EQUAL_TOKENS))]
 
 
-def _sample(turns: Sequence[GreedyTurn], tokens: int, seed: int) -> Iterable[ScoreRequest]:
-    """Whole baseline outputs, in an order drawn by `seed`, until they hold `tokens` tokens."""
-    named = {f"{turn.session}/{turn.turn}": turn for turn in turns}
-    for name in hash_order(named, seed):
-        if tokens <= 0:
-            return
-        request = score_request(named[name].baseline, 0)
+def _tails(turn: GreedyTurn) -> Iterator[ScoreRequest]:
+    """What the candidate, and the target in verify shape, say behind the first divergence."""
+    for response in (turn.candidate, turn.verify):
+        start = None if response is None else fork_index(response, turn.baseline)
+        if response is not None and start is not None:
+            request = score_request(response, start)
+            if request is not None:
+                yield request
+
+
+def _sample(turns: Iterator[GreedyTurn], tokens: int) -> Iterator[ScoreRequest]:
+    """Whole baseline outputs until they hold `tokens` tokens."""
+    while tokens > 0 and (turn := next(turns, None)) is not None:
+        request = score_request(turn.baseline, 0)
         if request is not None:
             tokens -= len(request.continuation)
             yield request
@@ -181,11 +186,12 @@ def sampled_pairs(evidence: Evidence, arm: str = MAIN) -> list[tuple[Exchange, E
     ]
 
 
-def sampled_requests(evidence: Evidence) -> list[ScoreRequest]:
+def sampled_requests(sessions: Iterable[Evidence]) -> list[ScoreRequest]:
     """Both outputs of every sampled turn whose distribution can be rebuilt, of those recorded so
     and of those that are sampled besides."""
     found = [
         score_request(exchange.response, 0)
+        for evidence in sessions
         for arm in (MAIN, SAMPLED)
         for pair in sampled_pairs(evidence, arm)
         if not obstacles(pair[0].request)

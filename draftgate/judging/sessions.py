@@ -17,12 +17,11 @@ from checks.pair import Neighbour
 from checks.run.read import ReadSession, read_session
 from checks.sessions.evidence import Answers, ArmTurn, Planned, RunFacts
 from checks.sessions.in_flight import InFlight, Span, span_of, text_of
-from checks.sessions.turns import greedy_turns
+from draftgate.judging.captures import FiledCaptures, FiledTurns
 from draftgate.judging.spool import Kept, Spool
 from traces.collection import collector_paused
-from traces.journal.arm import VERIFY
-from traces.journal.exchange import PATHS, ArmKey, Evidence, TurnId, turn_order
-from traces.journal.index import JournalIndex, Place
+from traces.journal.exchange import Evidence, TurnId
+from traces.journal.index import JournalIndex
 
 NO_ANSWERS = Answers()
 
@@ -35,12 +34,12 @@ class FiledSessions:
     ) -> None:
         self._index, self._answers, self._facts, self._spool = index, answers, facts, spool
         self._planned = Planned.of(facts)
-        self._places = _by_session(index)
+        self._captures = FiledCaptures(index, spool)
         self._kept: dict[str, Kept] = {}
         self._beside = _Beside(spool)
 
     def __iter__(self) -> Iterator[ReadSession]:
-        for name in self._planned.names(self._places):
+        for name in self._planned.names(self._captures.places):
             yield self.session(name) if name in self._kept else self._first(name)
 
     def session(self, name: str) -> ReadSession:
@@ -55,28 +54,14 @@ class FiledSessions:
 
     def turn(self, turn: TurnId) -> GreedyTurn:
         """A greedy turn of the main arm, from the journals."""
-        main = self._facts.main
-        names = {(path, name) for path in PATHS for name in (*main.names_on(path), VERIFY)}
-        evidence = Evidence(
-            {
-                key: {turn: self._index.read(found[turn])}
-                for key, found in self._index.arms.items()
-                if key in names and turn in found
-            }
-        )
-        (found,) = greedy_turns(
-            evidence,
-            self._answers,
-            main,
-            processed_logprobs=self._facts.processed_logprobs,
-        )
-        return found
+        turns = FiledTurns(self._captures, self._facts, self._facts.main, self._answers)
+        return turns.turn(turn)
 
     def _first(self, name: str) -> ReadSession:
         """One session from its journals, kept for the next time."""
         evidence = Evidence()
         with collector_paused():
-            for key, turns in self._places.get(name, {}).items():
+            for key, turns in self._captures.places.get(name, {}).items():
                 evidence.arms[key] = {
                     turn: self._index.read(place) for turn, place in turns.items()
                 }
@@ -120,12 +105,3 @@ class _Beside:
                     Neighbour("/".join(other), read[(arm, *other)]) for other in others
                 )
         return found
-
-
-def _by_session(index: JournalIndex) -> dict[str, dict[ArmKey, dict[TurnId, Place]]]:
-    """Places by session and arm, turns in order; arms in the order of the index."""
-    found: dict[str, dict[ArmKey, dict[TurnId, Place]]] = {}
-    for key, places in index.arms.items():
-        for turn in sorted(places, key=turn_order):
-            found.setdefault(turn[0], {}).setdefault(key, {})[turn] = places[turn]
-    return found

@@ -19,7 +19,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from checks.run.reruns import in_flight_beside
+from checks.sessions.in_flight import span_of
 from draftgate.config.config import Config
+from draftgate.judging.captures import FiledCaptures
 from draftgate.progress import Reporter
 from draftgate.run.arms import (
     choose_sessions,
@@ -39,7 +41,7 @@ from replay.sending.job import Job, SessionJobs
 from replay.sending.request import gate_request, plain_request, turn_seed
 from traces.counted import counted
 from traces.journal.arm import MAIN, OTHER_ROUTES, PLAIN, REPEAT, SAMPLED, SERVED, Arm
-from traces.journal.exchange import PATHS, Evidence, TurnId
+from traces.journal.exchange import PATHS, TurnId
 from traces.routes.asking import asked
 from traces.session.grammar import under_grammar
 from traces.session.perturbation import perturb
@@ -161,7 +163,7 @@ class Collector:
         path: OpenPath,
         chats: Sequence[SessionJobs],
         limits: Mapping[TurnId, int],
-        evidence: Evidence,
+        captures: FiledCaptures,
         suspicious: Mapping[Arm, Sequence[TurnId]],
     ) -> None:
         """Send suspicious turns again, three times, into journals of their own.
@@ -170,7 +172,12 @@ class Collector:
         flight beside them, a few suspects would run as good as alone.
         """
         for arm, turns in suspicious.items():
-            company = in_flight_beside(evidence.of("candidate", arm.name), turns)
+            sent = {
+                turn: span_of(exchange)
+                for session in captures.of(("candidate", arm.name))
+                for turn, exchange in session.of("candidate", arm.name).items()
+            }
+            company = in_flight_beside(sent, turns)
             *together, alone = arm.rerun_names
             for name in (*together, alone):
                 wanted = set(turns) if name == alone else set(turns) | company

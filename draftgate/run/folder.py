@@ -15,11 +15,13 @@ import fcntl
 import os
 import secrets
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from draftgate.judging.captures import FiledCaptures
+from draftgate.judging.spool import Spool
 from replay.facts.sampler import read_samples
 from traces.collection import collector_paused
 from traces.errors import InputError, Interrupted, OutputError
@@ -213,6 +215,13 @@ def read_index(folder: RunFolder, further: Sequence[Arm] = ()) -> JournalIndex:
             index.add(journal)
     add_samples(index, folder)
     return index
+
+
+@contextmanager
+def captures_of(folder: RunFolder, further: Sequence[Arm] = ()) -> Iterator[FiledCaptures]:
+    """The captures of a run, session by session, as long as the context lasts."""
+    with closing(Spool()) as spool, closing(read_index(folder, further)) as index:
+        yield FiledCaptures(index, spool)
 
 
 def _arms(further: Sequence[Arm]) -> tuple[ArmKey, ...]:

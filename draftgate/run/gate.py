@@ -9,7 +9,7 @@ neither path's timing suffers from the other's load.
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,6 +21,7 @@ from checks.servers.drafting_state import idle_notes
 from checks.sessions.evidence import Answers, RunFacts, with_evidence
 from draftgate.config.config import Config
 from draftgate.config.overrides import Overrides
+from draftgate.judging.captures import FiledCaptures
 from draftgate.judging.sessions import FiledSessions
 from draftgate.judging.spool import Spool
 from draftgate.preflight.servers import ask_paths
@@ -29,7 +30,7 @@ from draftgate.progress import Reporter
 from draftgate.run.arms import further_arms
 from draftgate.run.collection import Collector
 from draftgate.run.conclusion import conclude
-from draftgate.run.folder import RunFolder, read_evidence, read_index, resumable
+from draftgate.run.folder import RunFolder, captures_of, read_index, resumable
 from draftgate.run.outcome import GateOutcome
 from draftgate.run.own_servers import measure_verify_floor, run_small_kv, wants_verify_floor
 from draftgate.run.paths import OpenPath, open_paths
@@ -47,8 +48,8 @@ from draftgate.run.target import (
     settle_sampling,
 )
 from traces.counted import counted
-from traces.journal.arm import Arm
-from traces.journal.exchange import PATHS, Evidence, TurnId
+from traces.journal.arm import PLAIN, Arm
+from traces.journal.exchange import PATHS, TurnId
 
 
 def run_gate(
@@ -120,7 +121,7 @@ def _run(begun: _Begun, reporter: Reporter) -> GateOutcome:
     of_floor: tuple[str, ...] = ()
     if wants_verify_floor(settled.config, collector.gpu):
         fitting, of_floor = measure_verify_floor(settled.config, collector, plan)
-    with _paths(config, folder, reporter) as opener:
+    with ExitStack() as opened, _paths(config, folder, reporter) as opener:
         for path in opener.kept.values():
             servers = ask_paths(config, servers, path)
         with opener.open("candidate") as candidate:
@@ -147,14 +148,15 @@ def _run(begun: _Begun, reporter: Reporter) -> GateOutcome:
                 ),
                 unverified=(*settled.unverified, *late.unverified),
             )
-            evidence, asked = _ask(baseline, facts, collector)
-        suspicious = _suspicious(evidence, asked, facts)
+            captures = opened.enter_context(captures_of(folder, facts.arms))
+            asked = _ask(baseline, captures, facts, collector)
+        suspicious = _suspicious(captures, asked, facts)
         if suspicious:
             with opener.open("candidate") as candidate:
-                collector.run_again(candidate, plan.jobs, facts.limits, evidence, suspicious)
+                collector.run_again(candidate, plan.jobs, facts.limits, captures, suspicious)
     for arm in collector.arms:
         if arm.small_kv:
-            asked, facts = run_small_kv(arm, collector, plan, evidence, asked, facts)
+            asked, facts = run_small_kv(arm, collector, plan, asked, facts)
     index = read_index(folder, facts.arms)
     facts = replace(facts, notes=(*facts.notes, *collector.notes))
     facts = with_evidence(facts, index.samples, index.losses, index.strays, asked.swaps)
@@ -185,25 +187,30 @@ def _notes(begun: _Begun, servers: Servers, fitting: Fitting) -> list[str]:
     return [*begun.notes, *begun.start.notes, *idle_notes(servers, begun.config.run.kind), *said]
 
 
-def _ask(baseline: OpenPath, facts: RunFacts, collector: Collector) -> tuple[Evidence, Asked]:
+def _ask(
+    baseline: OpenPath, captures: FiledCaptures, facts: RunFacts, collector: Collector
+) -> Asked:
     """Everything the baseline must be asked before its server is given up."""
     method = scorer_method(collector.config, facts.servers["baseline"])
     questioner = Questioner(baseline, collector.folder, collector.reporter, method)
-    evidence = read_evidence(collector.folder, facts.arms)
-    asked = ask_main(evidence, facts, Answers(), questioner)
+    asked = ask_main(captures, facts, Answers(), questioner)
     for arm in facts.arms:
         if arm.paired and not arm.small_kv:
-            asked = ask_arm(evidence, facts, asked, arm, questioner)
-    return evidence, asked
+            asked = ask_arm(captures, facts, asked, arm, questioner)
+    return asked
 
 
-def _suspicious(evidence: Evidence, asked: Asked, facts: RunFacts) -> dict[Arm, Sequence[TurnId]]:
+def _suspicious(
+    captures: FiledCaptures, asked: Asked, facts: RunFacts
+) -> dict[Arm, Sequence[TurnId]]:
     """Turns with a hard divergence, and as users send them with a stall that the policy makes an
     error of, by arm."""
     found = {arm: turns for arm, turns in asked.diverged.items() if turns}
     if facts.policy.severity.get(CHUNK_STALL, ERROR) == ERROR:
-        stalled = stalled_turns(evidence, stall_bound_of(gap_p99(evidence)))[:MOST_TURNS]
-        found |= {facts.plain: stalled} if stalled else {}
+        plain = tuple((path, PLAIN) for path in PATHS)
+        bound = stall_bound_of(gap_p99(captures.of(*plain)))
+        stalled = [turn for one in captures.of(*plain) for turn in stalled_turns(one, bound)]
+        found |= {facts.plain: stalled[:MOST_TURNS]} if stalled else {}
     return found
 
 

@@ -8,12 +8,14 @@ verify      the baseline's model with every draft rejected, right or not; it run
 """
 
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import replace
 
 from checks.sessions.evidence import RunFacts
 from draftgate.config.config import Config
+from draftgate.judging.captures import FiledCaptures
 from draftgate.run.collection import Collector
-from draftgate.run.folder import read_evidence
+from draftgate.run.folder import captures_of
 from draftgate.run.paths import open_paths
 from draftgate.run.plan import Fitting, Plan
 from draftgate.run.questions import Asked, Questioner, ask_arm, scorer_method
@@ -23,17 +25,18 @@ from replay.launch.small_kv import with_small_kv
 from replay.launch.verify_shape import in_verify_shape
 from replay.sending.fit import SCORER_ROOM
 from traces.errors import ServerError
-from traces.journal.arm import VERIFY, Arm
-from traces.journal.exchange import Evidence, TurnId
+from traces.journal.arm import MAIN, VERIFY, Arm
+from traces.journal.exchange import TurnId
 
 
 def run_small_kv(
-    arm: Arm, collector: Collector, plan: Plan, evidence: Evidence, asked: Asked, facts: RunFacts
+    arm: Arm, collector: Collector, plan: Plan, asked: Asked, facts: RunFacts
 ) -> tuple[Asked, RunFacts]:
     """Replay and score `arm` on both paths; what keeps it from running becomes a note, and the
     run goes without the arm."""
     config, folder, reporter = collector.config, collector.folder, collector.reporter
-    lengths = turn_lengths(evidence, facts.limits)
+    with captures_of(folder, facts.arms) as captures:
+        lengths = turn_lengths(captures, facts.limits)
     chats = [[j for j in jobs if (j.session, j.turn) in lengths] for jobs in plan.jobs]
     chosen = collector.sessions_of(arm, chats)
     block = facts.servers["candidate"][0].block_size
@@ -50,27 +53,30 @@ def run_small_kv(
     with open_paths(config, ["candidate"], folder, reporter, small) as paths:
         collector.warm_up(paths["candidate"])
         collector.run_further(paths["candidate"], arm, chats, facts.limits)
-    with open_paths(config, ["baseline"], folder, reporter, small) as paths:
-        collector.warm_up(paths["baseline"])
-        collector.run_further(paths["baseline"], arm, chats, facts.limits)
-        evidence = read_evidence(folder, facts.arms)
-        method = scorer_method(config, facts.servers["baseline"])
-        questioner = Questioner(paths["baseline"], folder, reporter, method)
-        asked = ask_arm(evidence, facts, asked, arm, questioner)
-    if asked.diverged[arm]:
-        suspicious = {arm: asked.diverged[arm]}
-        with open_paths(config, ["candidate"], folder, reporter, small) as paths:
-            collector.run_again(paths["candidate"], plan.jobs, facts.limits, evidence, suspicious)
+    with ExitStack() as opened:
+        with open_paths(config, ["baseline"], folder, reporter, small) as paths:
+            collector.warm_up(paths["baseline"])
+            collector.run_further(paths["baseline"], arm, chats, facts.limits)
+            captures = opened.enter_context(captures_of(folder, facts.arms))
+            method = scorer_method(config, facts.servers["baseline"])
+            questioner = Questioner(paths["baseline"], folder, reporter, method)
+            asked = ask_arm(captures, facts, asked, arm, questioner)
+        if asked.diverged[arm]:
+            with open_paths(config, ["candidate"], folder, reporter, small) as paths:
+                path = paths["candidate"]
+                suspicious = {arm: asked.diverged[arm]}
+                collector.run_again(path, plan.jobs, facts.limits, captures, suspicious)
     return asked, facts
 
 
-def turn_lengths(evidence: Evidence, limits: Mapping[TurnId, int]) -> dict[TurnId, int]:
+def turn_lengths(captures: FiledCaptures, limits: Mapping[TurnId, int]) -> dict[TurnId, int]:
     """Most tokens (prompt and output) of each turn that the candidate's server counted."""
     found = {}
-    for turn, exchange in evidence.of("candidate").items():
-        usage = exchange.response.usage
-        if usage is not None and usage.prompt is not None and turn in limits:
-            found[turn] = usage.prompt + limits[turn]
+    for evidence in captures.of(("candidate", MAIN)):
+        for turn, exchange in evidence.of("candidate").items():
+            usage = exchange.response.usage
+            if usage is not None and usage.prompt is not None and turn in limits:
+                found[turn] = usage.prompt + limits[turn]
     return found
 
 

@@ -15,12 +15,13 @@ from dataclasses import dataclass, field, replace
 
 from checks.controls.swap import SwapPlan, plan_far_swap, plan_frequent_swaps
 from checks.controls.swap_spots import Survey
-from checks.greedy.judge import GreedyJudgement, Suspect, judge_greedy
-from checks.greedy.turn import GreedyTurn
+from checks.greedy.judge import GreedyJudgement, Suspect, conclude, floor_of, judge_one
+from checks.greedy.turn import TurnRegrets, measure_turn
 from checks.run.reruns import suspicious_turns
 from checks.sessions.evidence import Answers, RunFacts
-from checks.sessions.turns import LISTED, greedy_turns, sampled_requests, scoring_requests
+from checks.sessions.turns import LISTED, sampled_requests, scoring_requests
 from draftgate.config.config import Config
+from draftgate.judging.captures import FiledCaptures, FiledTurns
 from draftgate.progress import Reporter
 from draftgate.run.folder import RunFolder
 from draftgate.run.paths import OpenPath
@@ -28,8 +29,8 @@ from replay.scoring.next_token import next_tokens
 from replay.scoring.scorer import ScorerPlan, score_all
 from replay.scoring.scorer_plan import Method
 from traces.counted import counted
-from traces.journal.arm import Arm
-from traces.journal.exchange import Evidence, TurnId
+from traces.journal.arm import MAIN, SAMPLED, Arm
+from traces.journal.exchange import PATHS, TurnId
 from traces.journal.path_facts import PathFacts
 from traces.journal.score import Score, ScoreRequest
 from traces.wire.response import Token
@@ -87,13 +88,12 @@ class Questioner:
             )
 
     def own_tokens(
-        self, turns: Sequence[GreedyTurn], suspects: Sequence[Suspect]
+        self, turns: FiledTurns, suspects: Sequence[Suspect]
     ) -> Mapping[TurnId, Mapping[int, Token]]:
         """The baseline's own token at every suspect's prefix."""
-        by_name = {(turn.session, turn.turn): turn for turn in turns}
         prefixes = []
         for suspect in suspects:
-            response = by_name[suspect.session, suspect.turn].candidate
+            response = turns.turn((suspect.session, suspect.turn)).candidate
             prompt = (*(response.prompt_token_ids or ()), *(response.token_ids or ()))
             length = len(response.prompt_token_ids or ()) + suspect.index
             prefixes.append(prompt[:length])
@@ -116,23 +116,25 @@ class Asked:
 
 
 def ask_main(
-    evidence: Evidence, facts: RunFacts, answers: Answers, questioner: Questioner | None = None
+    captures: FiledCaptures, facts: RunFacts, answers: Answers, questioner: Questioner | None = None
 ) -> Asked:
     """Score and judge the greedy turns of the main arm, as far as that raises questions; then plant
     tokens, and score these."""
     arm = facts.main
     if questioner is not None:
-        requests = scoring_requests(_turns(evidence, facts, arm, answers), facts.seed)
+        requests = _requests(FiledTurns(captures, facts, arm, answers))
         answers = _with_scores(answers, questioner.score(requests, "scoring"))
-        wide = questioner.score(sampled_requests(evidence), "scoring sampled turns", width=LISTED)
-        answers = _with_scores(answers, wide)
-    turns, judged = _judge(evidence, facts, arm, answers)
+        sampled = captures.of(*((path, name) for path in PATHS for name in (MAIN, SAMPLED)))
+        wide = sampled_requests(sampled)
+        scores = questioner.score(wide, "scoring sampled turns", width=LISTED)
+        answers = _with_scores(answers, scores)
+    turns = FiledTurns(captures, facts, arm, answers)
+    judged, survey = _judge(turns)
     if questioner is not None and judged.suspects:
         suspects = counted(len(judged.suspects), "token")
         questioner.reporter.note(f"baseline: asking about {suspects} far beyond its noise")
         answers = _with_own(answers, arm, questioner.own_tokens(turns, judged.suspects))
-        turns, judged = _judge(evidence, facts, arm, answers)
-    survey = Survey.of(turns, judged.turns)
+        judged, survey = _judge(replace(turns, answers=answers))
     swaps = plan_far_swap(survey, judged), plan_frequent_swaps(survey, judged, facts.seed)
     if questioner is not None:
         planted = [request for plan in swaps for request in plan.to_score]
@@ -141,7 +143,7 @@ def ask_main(
 
 
 def ask_arm(
-    evidence: Evidence, facts: RunFacts, asked: Asked, arm: Arm, questioner: Questioner
+    captures: FiledCaptures, facts: RunFacts, asked: Asked, arm: Arm, questioner: Questioner
 ) -> Asked:
     """Score and judge the greedy turns of a further arm, as far as that raises questions.
 
@@ -149,13 +151,14 @@ def ask_arm(
     the main arm is known besides (`checks.greedy.judge`).
     """
     answers = asked.answers
-    requests = scoring_requests(_turns(evidence, facts, arm, answers), facts.seed)
+    requests = _requests(FiledTurns(captures, facts, arm, answers))
     answers = _with_scores(answers, questioner.score(requests, f"scoring ({arm.name})"))
-    beside = _turns(evidence, facts, facts.main, answers)
-    turns, judged = _judge(evidence, facts, arm, answers, beside)
+    beside = [measure_turn(turn) for turn in FiledTurns(captures, facts, facts.main, answers)]
+    turns = FiledTurns(captures, facts, arm, answers)
+    judged, _ = _judge(turns, beside)
     if judged.suspects:
         answers = _with_own(answers, arm, questioner.own_tokens(turns, judged.suspects))
-        turns, judged = _judge(evidence, facts, arm, answers, beside)
+        judged, _ = _judge(replace(turns, answers=answers), beside)
     diverged = {**asked.diverged, arm: suspicious_turns(judged.findings)}
     return replace(asked, answers=answers, diverged=diverged)
 
@@ -164,19 +167,24 @@ def _with_own(answers: Answers, arm: Arm, own: Mapping[TurnId, Mapping[int, Toke
     return replace(answers, own_tokens={**answers.own_tokens, arm.name: own})
 
 
-def _turns(evidence: Evidence, facts: RunFacts, arm: Arm, answers: Answers) -> list[GreedyTurn]:
-    return greedy_turns(evidence, answers, arm, processed_logprobs=facts.processed_logprobs)
+def _requests(turns: FiledTurns) -> list[ScoreRequest]:
+    return scoring_requests(turns, turns.turn, turns.facts.seed)
 
 
-def _judge(
-    evidence: Evidence,
-    facts: RunFacts,
-    arm: Arm,
-    answers: Answers,
-    beside: Sequence[GreedyTurn] = (),
-) -> tuple[list[GreedyTurn], GreedyJudgement]:
-    turns = _turns(evidence, facts, arm, answers)
-    return turns, judge_greedy(turns, facts.policy, facts.seed, beside)
+def _judge(turns: FiledTurns, beside: Sequence[TurnRegrets] = ()) -> tuple[GreedyJudgement, Survey]:
+    """The turns are gone through twice, as `checks.greedy.judge.judge_greedy` does; what is kept of
+    each are numbers."""
+    policy, seed = turns.facts.policy, turns.facts.seed
+    measured = [measure_turn(turn) for turn in turns]
+    ordered = sorted(measured, key=lambda one: (one.session, one.turn))
+    floor = floor_of(ordered, policy, seed, beside)
+    survey = Survey(turns.turn)
+    results = []
+    for turn, regrets in zip(turns, measured, strict=True):
+        result = judge_one(turn, regrets, floor.noise)
+        survey.add(turn, result.judgement)
+        results.append(result)
+    return conclude(results, floor, policy, seed), survey
 
 
 def _with_scores(answers: Answers, scores: Mapping[str, Score]) -> Answers:

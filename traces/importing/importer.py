@@ -6,6 +6,7 @@ for file in import_files(["logs/", "run.traj", "-"]):
     print(file.as_json())
 """
 
+import gc
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -82,6 +83,7 @@ class ImportedFile:
         """Oddities, with their row numbers."""
         return self.ledger.warnings
 
+    @collector_paused()
     def drain(self) -> "ImportedFile":
         """Read what is left of the sessions, for their counts alone."""
         for _ in self.sessions:
@@ -198,19 +200,21 @@ def _counted(
 def _read(reader: Reader, intake: Intake) -> Iterator[Session]:
     """The sessions, each made without the garbage collector's rounds: readers make no cycles."""
     sessions = iter(reader.read(intake))
-    while True:
+    while gc.isenabled():
         with collector_paused():
             session = next(sessions, None)
         if session is None:
             return
         yield session
+    yield from sessions
 
 
 def _sized(session: Session, ledger: Ledger) -> Session:
     """`session` with its prompts compared to the recorded counts of tokens."""
     sized = checked_sizes(session)
-    for warning in sized.warnings[len(session.warnings) :]:
-        ledger.warn(warning.code, warning.row, warning.detail)
+    if sized is not session:
+        for warning in sized.warnings[len(session.warnings) :]:
+            ledger.warn(warning.code, warning.row, warning.detail)
     return sized
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from traces.bands import BANDS, band_of
+from traces.collection import collector_paused
 from traces.importing.importer import ImportedFile
 from traces.session.session import Session
 from traces.session.turn_label import label_of
@@ -97,6 +98,7 @@ class FileFacts:
         }
 
 
+@collector_paused()
 def inspect_file(file: ImportedFile, count: TokenCounter | None = None) -> FileFacts:
     """Read a file to its end and count what is in it; one session is in memory at a time."""
     facts = FileFacts(file, estimated=count is None)

@@ -86,15 +86,24 @@ def _measured(session: Session) -> Measured:
 
 
 def _message_size(message: Message) -> Size:
-    seen = attached = 0.0
+    characters, others, attached = 0, 0.0, 0.0
     for part in message.content:
         if isinstance(part, Text):
             text = part.text
-            seen += len(text) / ASCII_PER_TOKEN if text.isascii() else _tokens(text)
+            if text.isascii():
+                characters += len(text)
+            else:
+                others += _tokens(text)
         else:
             attached += PER_ATTACHMENT + (part.size or 0 if part.type == "blob" else 0)
     for call in message.tool_calls:
-        seen += _tokens(call.name) + _tokens(call.arguments_json)
+        text = call.arguments_json
+        if text.isascii():
+            characters += len(text)
+        else:
+            others += _tokens(text)
+        others += _tokens(call.name)
+    seen = characters / ASCII_PER_TOKEN + others
     thought = _tokens(message.reasoning) if message.reasoning else 0.0
     return seen / FACTOR, (seen + thought) * FACTOR + attached + PER_MESSAGE
 
@@ -153,9 +162,13 @@ def _unseen(session: Session, measured: Measured) -> dict[str, Size]:
 
 def _agreed(sizes: list[Size]) -> Size:
     """The stretch in which most of the sizes lie; of several, that of the earlier ones."""
-    fitting = [size for size in sizes if size[0] <= size[1]]
-    least = max((size[0] for size in fitting), default=0.0)
-    most = min((size[1] for size in fitting), default=LONGEST_SYSTEM)
+    least, most = 0.0, float(LONGEST_SYSTEM)
+    for low, high in sizes:
+        if low <= high:
+            if low > least:
+                least = low
+            if high < most:
+                most = high
     if least <= most:
         return least, most
     ends: list[tuple[float, float, int]] = []

@@ -6,7 +6,7 @@
 """
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import ClassVar, Literal
 
 import orjson
@@ -112,11 +112,19 @@ def make_message(
     if isinstance(content, str):
         content = (Text(text=content),) if content else ()
     parts, calls, reasoning = tuple(content), tuple(tool_calls), reasoning or None
-    said = [
-        ("text", part.text) if isinstance(part, Text) else (part.type, _content_of(part))
-        for part in parts
-    ]
-    asked = [(call.id, call.name, call.arguments_json, call.arg_kind) for call in calls]
+    said: Sequence[tuple[str, str]]
+    if len(parts) == 1 and isinstance(only := parts[0], Text):
+        said = (("text", only.text),)
+    else:
+        said = [
+            ("text", part.text) if isinstance(part, Text) else (part.type, _content_of(part))
+            for part in parts
+        ]
+    asked = (
+        [(call.id, call.name, call.arguments_json, call.arg_kind) for call in calls]
+        if calls
+        else calls
+    )
     name = orjson.dumps((role, origin, reasoning, tool_call_id, is_error, said, asked))
     return Message(
         mid=hashlib.sha256(name).hexdigest()[:16],

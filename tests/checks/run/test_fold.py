@@ -156,7 +156,9 @@ def asked(evidence: Evidence) -> tuple[Answers, tuple[SwapPlan, ...]]:
     """What the baseline scores, the planted tokens among it."""
     scores: dict[str, Score] = {}
     for arm in (FACTS.main, C8):
-        requests = scoring_requests(turns_of(evidence, Answers(), arm), seed=0)
+        bare = turns_of(evidence, Answers(), arm)
+        named = {(turn.session, turn.turn): turn for turn in bare}
+        requests = scoring_requests(bare, named.__getitem__, seed=0)
         scores |= {request.digest: MODEL.score(request) for request in requests}
     turns = turns_of(evidence, Answers(scores))
     judged = judge_greedy(turns, FACTS.policy, 0)

@@ -11,6 +11,7 @@ from checks.sessions.turns import (
     scoring_requests,
 )
 from tests.support.synthetic_model import SyntheticModel, response_of
+from traces.journal.score import ScoreRequest
 from traces.wire.response import Response, Token
 
 PROMPT = (9,)
@@ -28,8 +29,13 @@ FORKED = turn("t0", answer(1, 2, 5, 6), answer(1, 2, 3, 4, 7))
 EQUAL = turn("t1", answer(1, 2), answer(1, 2))
 
 
+def requests_of(*turns: GreedyTurn) -> list[ScoreRequest]:
+    named = {(turn.session, turn.turn): turn for turn in turns}
+    return scoring_requests(turns, named.__getitem__, seed=0)
+
+
 def test_a_forked_turn_is_read_again_behind_its_fork_on_both_paths() -> None:
-    requests = scoring_requests([FORKED, EQUAL], seed=0)
+    requests = requests_of(FORKED, EQUAL)
     asked = [(request.prompt[len(PROMPT) :], request.continuation) for request in requests]
     assert asked == [
         ((1, 2), (5, 6)),  # the candidate's, from the fork on
@@ -40,7 +46,7 @@ def test_a_forked_turn_is_read_again_behind_its_fork_on_both_paths() -> None:
 
 def test_turns_at_random_fill_up_what_is_left() -> None:
     many = [turn(f"t{n}", answer(*range(50)), answer(*range(50))) for n in range(100)]
-    read = sum(len(r.continuation) for r in scoring_requests([FORKED, *many], seed=0))
+    read = sum(len(r.continuation) for r in requests_of(FORKED, *many))
     assert LEAST_NOISE_TOKENS <= read - 2 < LEAST_NOISE_TOKENS + 50
 
 
@@ -64,8 +70,8 @@ def test_a_baseline_that_ends_at_the_fork_has_no_tail() -> None:
 def test_the_tail_is_found_again_among_the_scores_and_so_is_the_whole_output() -> None:
     model = SyntheticModel()
     (_, tail, _), whole = (
-        scoring_requests([FORKED, EQUAL], seed=0),
-        scoring_requests([turn("t0", FORKED.baseline, FORKED.baseline)], seed=0),
+        requests_of(FORKED, EQUAL),
+        requests_of(turn("t0", FORKED.baseline, FORKED.baseline)),
     )
     for requests, start in (([tail], 3), (whole, 0)):
         answers = Answers({request.digest: model.score(request) for request in requests})

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from checks.run.reruns import in_flight_beside
+from checks.sessions.in_flight import Span
 from draftgate.config.config import ArmSection, Config
 from draftgate.progress import SilentReporter
 from draftgate.run.arms import choose_sessions, further_arms
@@ -26,10 +27,7 @@ from tests.support.paper.spoiled import torn_arguments, wrong_token
 from tests.support.paper.stream import Stream
 from traces.errors import ServerError
 from traces.journal.arm import Arm
-from traces.journal.exchange import Exchange
 from traces.journal.journal import JournalReader
-from traces.wire.capture import CaptureKey
-from traces.wire.reassembly import response_of_chunks
 
 Request = dict[str, Any]
 Edit = Callable[[Stream, Request], None]
@@ -279,15 +277,10 @@ def test_other_clients_of_an_attached_server_are_reported_and_no_fault(tmp_path:
 
 
 def test_a_suspect_is_run_again_with_the_company_it_had() -> None:
-    def exchange(turn: str, start: float, end: float) -> Exchange:
-        key = CaptureKey("r", "candidate", "main", "s", turn)
-        answer = response_of_chunks([], done=True)
-        return Exchange(key, {}, answer, start, "done", 1000 * (end - start), 1, None)
-
-    spans = {"a": (0, 2), "b": (1, 5), "c": (4, 6), "d": (7, 8), "e": (5.5, 7.5)}
-    exchanges = {("s", name): exchange(name, *span) for name, span in spans.items()}
-    assert in_flight_beside(exchanges, [("s", "a")]) == {("s", "a"), ("s", "b")}
-    beside = {turn for _, turn in in_flight_beside(exchanges, [("s", "a"), ("s", "d")])}
+    times = {"a": (0, 2), "b": (1, 5), "c": (4, 6), "d": (7, 8), "e": (5.5, 7.5)}
+    sent = {("s", name): Span(start, ("s", name), end) for name, (start, end) in times.items()}
+    assert in_flight_beside(sent, [("s", "a")]) == {("s", "a"), ("s", "b")}
+    beside = {turn for _, turn in in_flight_beside(sent, [("s", "a"), ("s", "d")])}
     assert beside == {"a", "b", "d", "e"}
 
 

@@ -13,7 +13,7 @@ from traces.readers.chat.payloads import Outcome, payloads
 from traces.readers.chat.thread import Thread
 from traces.readers.chat.tools import ObservedTools
 from traces.readers.intake import Intake
-from traces.session.message import Message
+from traces.session.message import Message, Text
 from traces.session.session import (
     Parent,
     Session,
@@ -61,7 +61,9 @@ class SessionBuilder:
         mid = message.mid
         if mid not in self._messages:
             self._messages[mid] = message
-            if parts := message.left_out:
+            content = message.content
+            plain = len(content) == 1 and isinstance(content[0], Text)
+            if content and not plain and (parts := message.left_out):
                 self._cut.add(mid)
                 self.left_out(message.rows[0] if message.rows else None, parts)
         return mid

@@ -67,7 +67,9 @@ class ChatReader:
     def message(self, message: Any, rows: Rows = ()) -> list[Item]:
         """The items of one message: a response, or results followed by what was said."""
         message = mapping(message)
-        named = text(message.get("role")) or text(message.get("from"))
+        named = message.get("role")
+        if not named or not isinstance(named, str):
+            named = text(message.get("from"))
         role = ROLES.get(named) or ROLES.get(named.lower())
         if role is None:
             self.left_out += 1
@@ -167,7 +169,7 @@ class ChatReader:
         name = function.get("name")
         if name is None and "name" not in function:
             name = function.get("tool_name", block.get("tool"))
-        if not text(name):
+        if not (name and isinstance(name, str)):
             self.left_out += 1
         call = tool_call(named or self._new_id(), name, arguments)
         if not named:
@@ -190,9 +192,7 @@ class ChatReader:
         return [self._result(message, content, rows)]
 
     def _result(self, message: dict[str, Any], content: Any, rows: Rows) -> Result:
-        named = message.get("tool_call_id", message.get("call_id", message.get("tool_use_id")))
-        ids = items(message.get("tool_call_ids"))
-        call_id = text(named) or text(ids[0] if ids else "")
+        call_id = text(message.get("tool_call_id")) or _named_elsewhere(message)
         parts: Parts = []
         for block in content if isinstance(content, list) else (content,):
             kind = block.get("type") if isinstance(block, dict) else None
@@ -246,6 +246,13 @@ class ChatReader:
         if not parts and results:
             return results
         return [*results, Said(role, parts, "harness" if role != "user" else "human", rows)]
+
+
+def _named_elsewhere(message: dict[str, Any]) -> str:
+    """The call that a result names by another key than ``tool_call_id``."""
+    named = message.get("tool_call_id", message.get("call_id", message.get("tool_use_id")))
+    ids = items(message.get("tool_call_ids"))
+    return text(named) or text(ids[0] if ids else "")
 
 
 def _other_content(message: dict[str, Any], role: Role) -> Any:

@@ -47,16 +47,18 @@ def content_parts(content: Any, blobs: BlobStore, nested: int = 0) -> Parts:
     if isinstance(content, list) and nested < MAX_NESTED:
         parts: Parts = []
         for block in content:
-            parts += content_parts(block, blobs, nested + 1)
+            if isinstance(block, dict):
+                parts += _block_parts(block, blobs, nested + 1)
+            else:
+                parts += content_parts(block, blobs, nested + 1)
         return parts
     return [] if content is None else [blobs.text(dump(content))]
 
 
 def _block_parts(block: dict[str, Any], blobs: BlobStore, nested: int) -> Parts:
-    kind = block.get("type")
-    if kind == "text" and isinstance(written := block.get("text"), str):
+    kind = text(block.get("type"))
+    if kind in TEXT_TYPES and isinstance(written := block.get("text"), str):
         return [blobs.text(written)] if written else []
-    kind = text(kind)
     if kind in TEXT_TYPES or (not kind and isinstance(block.get("text"), str)):
         return _text_parts(block, kind, blobs)
     if kind in IMAGE_TYPES or "inlineData" in block or "inline_data" in block:

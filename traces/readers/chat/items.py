@@ -87,7 +87,7 @@ class Answer(msgspec.Struct, gc=False):
             self.parts,
             origin="model",
             reasoning=self.reasoning,
-            tool_calls=[call.recorded() for call in self.calls],
+            tool_calls=[call.recorded() for call in self.calls] if self.calls else (),
             rows=self.rows,
         )
 

@@ -65,7 +65,11 @@ def diff_format(text: str) -> DiffFormat | None:
 
 def _diff(number: int, arguments: dict[str, Any]) -> Diff | None:
     for old, new in OLD_AND_NEW:
-        if isinstance(arguments.get(old), str) and isinstance(arguments.get(new), str):
+        if (
+            old in arguments
+            and isinstance(arguments[old], str)
+            and isinstance(arguments.get(new), str)
+        ):
             return Diff(call=number, format="search_replace", arguments=(old, new))
     for key, value in arguments.items():
         found = diff_format(value) if isinstance(value, str) and "\n" in value else None

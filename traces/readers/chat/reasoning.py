@@ -15,6 +15,12 @@ from traces.session.blobs import BlobStore
 WRITTEN = ("thinking", "reasoning", "text", "content", "value")
 """Keys of a block that hold its reasoning."""
 
+BESIDE = ("reasoning", "reasoning_content", "thinking")
+"""Keys of a message that hold the reasoning beside its content."""
+
+NOWHERE = BlobStore()
+"""What is no text is not kept."""
+
 
 def add_reasoning(answer: Answer, block: dict[str, Any]) -> bool:
     """Add a reasoning block, and note what state the reasoning is in; False if it has content that
@@ -39,13 +45,14 @@ def add_reasoning(answer: Answer, block: dict[str, Any]) -> bool:
 
 def add_reasoning_beside(answer: Answer, message: dict[str, Any]) -> None:
     """Reasoning in keys of the message itself."""
-    for key in ("reasoning", "reasoning_content", "thinking"):
-        if isinstance(message.get(key), str) and not answer.reasoning:
+    for key in BESIDE:
+        if key in message and isinstance(message[key], str) and not answer.reasoning:
             answer.reasoning = message[key]
-    for block in mappings(message.get("thinking_blocks")):
-        if not answer.reasoning:
-            add_reasoning(answer, block)
+    if "thinking_blocks" in message:
+        for block in mappings(message["thinking_blocks"]):
+            if not answer.reasoning:
+                add_reasoning(answer, block)
 
 
 def _texts(value: Any) -> Parts:
-    return content_parts(value, BlobStore()) if isinstance(value, list | str) else []
+    return content_parts(value, NOWHERE) if value and isinstance(value, (list, str)) else []

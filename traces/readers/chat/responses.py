@@ -19,7 +19,7 @@ from traces.readers.chat.items import Answer, Item, Result, Rows, Said
 from traces.readers.chat.payloads import Outcome
 from traces.readers.chat.reasoning import add_reasoning
 from traces.readers.chat.shapes import integer, mapping, number, text
-from traces.readers.files.json_text import dump, embedded
+from traces.readers.files.json_text import dump, embedded_object
 from traces.session.blobs import BlobStore
 from traces.session.message import Origin
 
@@ -131,7 +131,7 @@ class ResponsesReader:
         output = item.get("output", item.get("result", item.get("content")))
         if output is None and "tools" in item:
             output = dump(item["tools"])
-        wrapped = mapping(embedded(output))
+        wrapped = embedded_object(output)
         if isinstance(output, dict) and "type" not in output:
             output = wrapped.get("output", wrapped.get("content", dump(output)))
         parts = content_parts(output, self.blobs)

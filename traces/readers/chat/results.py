@@ -47,7 +47,11 @@ class Results:
 
     def _ask(self, call_id: str, answer: int) -> None:
         slot = _Slot(answer)
-        self.slots.setdefault(call_id, []).append(slot)
+        known = self.slots.get(call_id)
+        if known is None:
+            self.slots[call_id] = [slot]
+        else:
+            known.append(slot)
         if self.early and (early := self.early.get(call_id)):
             slot.result = early.pop(0)
 
@@ -67,7 +71,9 @@ class Results:
 
     def take(self, call_id: str) -> Result | None:
         """The result of the next call with that id, in the order of the transcript."""
-        slots = self.slots.get(call_id, [])
+        slots = self.slots.get(call_id)
+        if slots is None:
+            return None
         position = self._taken.get(call_id, 0)
         self._taken[call_id] = position + 1
         return slots[position].result if position < len(slots) else None

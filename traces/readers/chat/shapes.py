@@ -33,7 +33,7 @@ def text_or_none(value: Any) -> str | None:
 
 def integer(value: Any) -> int | None:
     """A whole number; a string of digits counts, since OTLP JSON writes integers so."""
-    if isinstance(value, bool):
+    if value is None or isinstance(value, bool):
         return None
     if isinstance(value, int):
         return value if abs(value) < MAX_INTEGER else None

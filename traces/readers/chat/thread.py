@@ -57,8 +57,8 @@ class Thread:
         one, which is the thread's last turn, may read the same.
         """
         seen: set[str | None] = set()
-        for place in range(len(self.mids) - 1, self.kept - 1, -1):
-            message = messages[self.mids[place]]
+        for mid in reversed(self.mids[self.kept :]):
+            message = messages[mid]
             role = message.role
             if role == "tool":
                 seen.add(message.tool_call_id)
@@ -66,10 +66,14 @@ class Thread:
                 if _says_the_same(message, output):
                     return True
                 break
-        calls = output.tool_calls
-        results = {call.id for call in calls if call.id in seen} if seen and calls else None
-        if not results:
+        if not seen:
             return False
+        for call in output.tool_calls:
+            if call.id in seen:
+                break
+        else:
+            return False
+        results = {call.id for call in output.tool_calls if call.id in seen}
         before = (messages[mid] for mid in reversed(self.mids))
         last = next((message for message in before if message.role == "assistant"), None)
         return last is None or not results <= {call.id for call in last.tool_calls}

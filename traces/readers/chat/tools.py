@@ -117,11 +117,18 @@ class ObservedTools:
 
     def add(self, call: Call) -> None:
         """Learn a call and the names of its arguments."""
-        keys = self._keys.setdefault(call.name, {})
-        freeform = call.kind == "freeform"
-        self._freeform[call.name] = self._freeform.get(call.name, True) and freeform
-        if call.kind == "json":
-            keys.update(dict.fromkeys(call.arguments))
+        name, kind = call.name, call.kind
+        keys = self._keys.get(name)
+        if keys is None:
+            keys = self._keys[name] = {}
+        if kind != "freeform":
+            self._freeform[name] = False
+        elif name not in self._freeform:
+            self._freeform[name] = True
+        if kind == "json":
+            for key in call.arguments:
+                if key not in keys:
+                    keys[key] = None
 
     def toolset(self) -> Toolset:
         """One toolset for the whole session, in order of first use; ``missing`` if no call."""

@@ -36,12 +36,12 @@ def add_thread(
         if isinstance(item, Said):
             mids.append(builder.add(item.message()))
         elif isinstance(item, Answer):
-            given = [results.take(call.id) for call in item.calls]
+            given = [results.take(call.id) for call in item.calls] if item.calls else []
             if latest > place and now == "exact":
                 builder.warn("result_after_response", item.rows[0] if item.rows else None)
                 now = fidelity = "rebuilt"
-            for result in given if places else ():
-                latest = max(latest, places.get(id(result), -1))
+            if places:
+                latest = max([latest, *(places.get(id(result), -1) for result in given)])
             add_answer(builder, thread, item, given, now, restart)
         elif isinstance(item, Replaced):
             kept = _leading_system(builder, mids) if item.keep_system else []
@@ -82,13 +82,15 @@ def add_answer(
             output,
             fidelity=fidelity,
             restart=restart,
-            outcomes=[None if result is None else result.outcome for result in given],
+            outcomes=[None if r is None else r.outcome for r in given] if given else (),
             tool_wait_ms=_wait(item, given) if given else None,
         )
         builder.unanswered += given.count(None)
     elif output is not None:
         thread.mids.append(builder.add(output))
-    thread.mids.extend(builder.add(result.message()) for result in given if result is not None)
+    for result in given:
+        if result is not None:
+            thread.mids.append(builder.add(result.message()))
 
 
 def history_ids(builder: SessionBuilder, history: Sequence[Item]) -> list[str]:
@@ -120,8 +122,10 @@ def _leading_system(builder: SessionBuilder, prefix: Sequence[str]) -> list[str]
 def _wait(item: Answer, given: Sequence[Result | None]) -> float | None:
     """Milliseconds from the end of the response to the last result, if both are recorded."""
     begin = item.times.end if item.times else None
+    if not begin:
+        return None
     ends = [result.at for result in given if result is not None and result.at]
-    if not begin or not ends:
+    if not ends:
         return None
     try:
         last = max(map(datetime.fromisoformat, ends))

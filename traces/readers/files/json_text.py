@@ -15,6 +15,9 @@ MAX_DEPTH = 200
 """Nesting beyond this is refused: orjson writes at most 254 levels."""
 
 
+OBJECT_BEGINS = frozenset("{ \t\r\n")
+"""How the text of a JSON object can begin."""
+
 TORN = "torn_after_value"
 
 TOO_DEEP = '{"draftgate":"nesting too deep to keep"}'
@@ -105,6 +108,17 @@ def writable(value: Any) -> bool:
     except TypeError:
         return False
     return True
+
+
+def embedded_object(value: Any) -> dict[str, Any]:
+    """A value that may be an object, or JSON of one in a string; empty if it is neither.
+
+    Text that does not begin as an object does is not parsed.
+    """
+    if isinstance(value, str) and value[:1] not in OBJECT_BEGINS:
+        return {}
+    found = embedded(value)
+    return found if isinstance(found, dict) else {}
 
 
 def embedded(value: Any) -> Any:

@@ -37,7 +37,9 @@ class Ledger:
     def use(self, row: int) -> None:
         """The row's content is in a session."""
         if row > self.rows:
-            self.see(row)
+            self.rows = row
+            if row > len(self._state):
+                self._state.extend(bytes(row - len(self._state) + _MORE_ROWS))
         self._state[row - 1] = _USED
 
     def skip(self, row: int, reason: str) -> None:

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
@@ -42,11 +42,7 @@ class SourceFile:
 
     def open(self) -> IO[bytes]:
         """The decompressed bytes, from the start."""
-        return decompressed(self.path.open("rb", buffering=BUFFER_BYTES), self._damaged)
-
-    def _damaged(self) -> None:
-        if not any(warning.code == DAMAGED for warning in self.ledger.warnings):
-            self.ledger.warn(DAMAGED, None, "read up to the damage")
+        return _opened(self.path, self.ledger)
 
     @cached_property
     def sha256(self) -> str:
@@ -88,7 +84,8 @@ class SourceFile:
 
     @cached_property
     def _lines(self) -> JsonLines:
-        return JsonLines(self.open)
+        # A method of this object would keep it, and its document, until the collector finds them.
+        return JsonLines(partial(_opened, self.path, self.ledger))
 
     @cached_property
     def sample(self) -> Sample:
@@ -139,3 +136,12 @@ class SourceFile:
         for row, value in enumerate(values, 1):
             self.ledger.see(row)
             yield row, value
+
+
+def _opened(path: Path, ledger: Ledger) -> IO[bytes]:
+    return decompressed(path.open("rb", buffering=BUFFER_BYTES), partial(_damaged, ledger))
+
+
+def _damaged(ledger: Ledger) -> None:
+    if not any(warning.code == DAMAGED for warning in ledger.warnings):
+        ledger.warn(DAMAGED, None, "read up to the damage")

@@ -60,6 +60,8 @@ class _KimiLog(Log):
     def take(self, number: int, row: dict[str, Any]) -> str | None:
         kind = text(row.get("type"))
         blobs = self.builder.intake.blobs
+        if kind == "context.append_loop_event":
+            return self._event(number, mapping(row.get("event")))
         if kind == "config.update":
             return self._configure(number, row)
         if kind == "tools.set_active_tools":
@@ -80,8 +82,6 @@ class _KimiLog(Log):
                         item.origin = "harness"
             self.transcript += found
             return None if found else "no_message"
-        elif kind == "context.append_loop_event":
-            return self._event(number, mapping(row.get("event")))
         elif kind == "context.apply_compaction":
             summary = text(row.get("contextSummary")) or text(row.get("summary"))
             said = Said("user", content_parts(summary, blobs), "summary", (number,))

@@ -99,11 +99,12 @@ class _PiLog(Log):
             return None
         if kind == "compaction":
             return self._compact(number, row)
-        if kind not in ("message", *INJECTED):
-            return kind or "no_type"
-        message = mapping(row.get("message"))
-        if kind in INJECTED:
+        if kind == "message":
+            message = mapping(row.get("message"))
+        elif kind in INJECTED:
             message = {"role": "user", "content": row.get(INJECTED[kind])}
+        else:
+            return kind or "no_type"
         items = self._message(number, message, text_or_none(row.get("timestamp")))
         self.transcript += items
         return None if items else "no_message"

@@ -26,13 +26,13 @@ def joined_responses(transcript: list[Item], messages: list[Any]) -> tuple[list[
 
 def _uses_call_parts(messages: Iterable[Any]) -> bool:
     """Whether calls or results are content parts of type ``tool_call`` or ``tool_output``."""
-    contents = (message.get("content") for message in messages if isinstance(message, dict))
-    return any(
-        part.get("type") in ("tool_call", "tool_output")
-        for content in contents
-        if isinstance(content, list)
-        for part in mappings(content)
-    )
+    for message in messages:
+        content = message.get("content") if isinstance(message, dict) else None
+        if isinstance(content, list):
+            for part in mappings(content):
+                if part.get("type") in ("tool_call", "tool_output"):
+                    return True
+    return False
 
 
 def _holds_one_item_each(messages: Iterable[Any]) -> bool:

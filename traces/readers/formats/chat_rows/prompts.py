@@ -47,9 +47,12 @@ def is_recorded(row: dict[str, Any]) -> bool:
     event, or, if ``text`` is all that could be a prompt, a type or a moment."""
     if row.get("role", "user") != "user" or row.get("type") in ("say", "ask"):
         return True
-    only_text = not any(text(row.get(key)) for key in PROMPT_KEYS[:-1]) and "turns" not in row
-    recorded = RECORDED_KEYS | TYPED_KEYS if only_text else RECORDED_KEYS
-    return not _plain(tuple(row)).isdisjoint(recorded)
+    keys = _plain(tuple(row))
+    if not keys.isdisjoint(RECORDED_KEYS):
+        return True
+    if keys.isdisjoint(TYPED_KEYS):
+        return False
+    return not any(text(row.get(key)) for key in PROMPT_KEYS[:-1]) and "turns" not in row
 
 
 @lru_cache(maxsize=1024)
@@ -60,8 +63,13 @@ def _plain(keys: tuple[str, ...]) -> frozenset[str]:
 
 def row_prompts(row: dict[str, Any]) -> list[str]:
     """The user's texts of a row, in order; empty if it holds none, or is part of a recording."""
+    return [] if is_recorded(row) else _prompts_in(row)
+
+
+def _prompts_in(row: dict[str, Any]) -> list[str]:
+    """The user's texts of a row that is no part of a recording."""
     turns = items(row.get("turns"))
-    if is_recorded(row) or mapping(turns[0] if turns else {}).get("role", "user") != "user":
+    if mapping(turns[0] if turns else {}).get("role", "user") != "user":
         return []
     said = [turn for turn in turns if isinstance(turn, str)]
     said = said or [text(mapping(turn).get("content")) for turn in turns]
@@ -84,7 +92,7 @@ class Prompts:
         """Rows with turns or a prompt, and no row that is part of a recording."""
         if any(is_recorded(row) for row in sample.objects):
             return 0.0
-        return 0.6 * share(sample, sum(bool(row_prompts(row)) for row in sample.objects))
+        return 0.6 * share(sample, sum(bool(_prompts_in(row)) for row in sample.objects))
 
     def read(self, intake: Intake) -> Iterator[Session]:
         """One session per row, of one turn."""

@@ -37,9 +37,9 @@ def is_two_sided(messages: list[Any]) -> bool:
     for message in messages:
         if not isinstance(message, dict):
             continue
-        calls = message.get("tool_calls")
         if REQUESTOR in message:
             return True
+        calls = message.get("tool_calls")
         if calls and isinstance(calls, list) and REQUESTOR in mapping(calls[0]):
             return True
     return False

@@ -140,10 +140,10 @@ class Rollout:
 
     def _item(self, number: int, item: dict[str, Any], at: str | None) -> str | None:
         before = self.responses.answer
-        kind = text(item.get("type"))
-        if kind in NOT_IN_PROMPT:
-            return f"item_{kind}"
         if not self.responses.add(item, (number,), at):
+            kind = text(item.get("type"))
+            if kind in NOT_IN_PROMPT:
+                return f"item_{kind}"
             self.builder.left_out(number, 1)
             self.cut = True
             return f"item_{kind or 'unknown'}"
