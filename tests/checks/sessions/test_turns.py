@@ -55,7 +55,7 @@ def test_turns_that_fork_leave_room_for_those_that_do_not() -> None:
     equal = [turn(f"e{n}", answer(*range(50)), answer(*range(50))) for n in range(60)]
     long = [*range(1, 80)]
     forked = [turn(f"f{n}", answer(7, 98, *long), answer(7, 99, *long)) for n in range(60)]
-    requests = scoring_requests([*forked, *equal], seed=0)
+    requests = requests_of(*forked, *equal)
     whole = [r for r in requests if r.prompt == PROMPT and r.continuation[0] == 0]
     read = sum(len(request.continuation) for request in whole)
     assert LEAST_TOKENS < LEAST_EQUAL_TOKENS <= read < LEAST_EQUAL_TOKENS + 50
