@@ -106,8 +106,10 @@ def run(arguments: Sequence[str]) -> int:
     try:
         return _run(arguments)
     except ImportError as error:
-        from draftgate.machine.failure import import_failure
+        from draftgate.machine.failure import import_failure, ran_out
 
+        if (short := ran_out(error)) is not None:
+            return _say(*short, arguments, error)
         explanation = import_failure(error)
         return (
             _say(*explanation, arguments) if explanation is not None else _fault(error, arguments)
@@ -117,7 +119,10 @@ def run(arguments: Sequence[str]) -> int:
 
         return _say(*os_failure(error), arguments, error)
     except Exception as error:
-        return _fault(error, arguments)
+        from draftgate.machine.failure import ran_out
+
+        short = ran_out(error)
+        return _fault(error, arguments) if short is None else _say(*short, arguments, error)
 
 
 def _run(arguments: Sequence[str]) -> int:

@@ -21,6 +21,10 @@ class OutputError(DraftgateError):
     """A file or a folder cannot be written."""
 
 
+class MachineError(DraftgateError):
+    """This machine, or a limit set for this process, has no more memory, open files or threads."""
+
+
 class ConfigError(DraftgateError):
     """The configuration is wrong: an unknown key, a bad value, options that exclude each other."""
 

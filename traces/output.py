@@ -23,7 +23,11 @@ FIXES = {
     errno.ENOSPC: "free some space on that disk, or name a place on another one",
     errno.EDQUOT: "free some space (the quota is used up), or name a place on another disk",
     errno.EMFILE: "raise the limit of open files (`ulimit -n`), or lower `concurrency`",
-    errno.ENOMEM: "free some memory, or replay fewer sessions at a time",
+    errno.ENFILE: "close other programs, or raise the machine's limit of open files",
+    errno.ENOMEM: "free some memory or raise the limit (`ulimit -v`), or lower `concurrency`",
+    errno.ENOBUFS: "lower `concurrency`, or close programs with many connections",
+    errno.EAGAIN: "raise the limit of processes (`ulimit -u`) or of memory (`ulimit -v`)",
+    errno.EFBIG: "raise the limit on the size of files (`ulimit -f`), or name another place",
 }
 
 

@@ -42,6 +42,16 @@ def import_failure(error: ImportError) -> tuple[str, str] | None:
     return None
 
 
+def ran_out(error: Exception) -> tuple[str, str] | None:
+    """(what this machine has no more of, how to fix it); `None` for an error of another kind."""
+    try:
+        from traces.shortage import shortage
+    except ImportError:  # another package stands in for `traces`
+        return None
+    found = shortage(error)
+    return None if found is None else (str(found), found.fix)
+
+
 def os_failure(error: OSError) -> tuple[str, str]:
     """(what the system refused and where, how to fix it)."""
     # Not at the top: another package may stand in for `traces` where something else failed.

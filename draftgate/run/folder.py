@@ -17,12 +17,12 @@ import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from draftgate.judging.captures import FiledCaptures
 from draftgate.judging.spool import Spool
 from replay.facts.sampler import read_samples
+from traces.clock import utc
 from traces.collection import collector_paused
 from traces.errors import InputError, Interrupted, OutputError
 from traces.journal.arm import MAIN, PLAIN, SAMPLED, SERVED, VERIFY, Arm
@@ -31,6 +31,7 @@ from traces.journal.frames import FrameReader
 from traces.journal.index import JournalIndex
 from traces.journal.journal import JournalReader, journal_path
 from traces.output import writing
+from traces.shortage import shortage
 
 LAST = "last"
 """Stands for the run that was begun last."""
@@ -48,7 +49,7 @@ class RunFolder:
     @classmethod
     def new(cls, output: Path) -> "RunFolder":
         """A fresh folder, named by time (UTC) and four random hex digits."""
-        name = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+        name = f"{utc():%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
         folder = cls(output / "runs" / name)
         with writing(folder.root):
             folder.root.parent.mkdir(parents=True, exist_ok=True)
@@ -119,7 +120,7 @@ class RunFolder:
 @contextmanager
 def resumable(folder: RunFolder) -> Iterator[None]:
     """Turn a KeyboardInterrupt into an `Interrupted` that says what is kept of the run; say of a
-    full disk how to go on.
+    full disk, and of a machine without memory or open files left, how to go on.
 
     It is the outermost context of a run, so that launched servers have been ended before. Raises
     InputError where another process is at work on the run.
@@ -133,9 +134,12 @@ def resumable(folder: RunFolder) -> Iterator[None]:
             f"{kept} answers are kept in {folder.root}",
             f"the same command with --resume {folder.run} goes on, and sends none of them again",
         ) from None
-    except OutputError as error:
+    except Exception as error:
+        found = error if isinstance(error, OutputError) else shortage(error)
+        if found is None:
+            raise
         resume = f"the same command with --resume {folder.run} goes on"
-        raise OutputError(str(error), f"{error.fix}; then {resume}") from None
+        raise type(found)(str(found), f"{found.fix}; then {resume}") from None
 
 
 @contextmanager

@@ -11,7 +11,7 @@ neither path's timing suffers from the other's load.
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 from checks.findings import CHUNK_STALL, ERROR
@@ -47,6 +47,7 @@ from draftgate.run.target import (
     settle_noise_tails,
     settle_sampling,
 )
+from traces.clock import utc
 from traces.counted import counted
 from traces.journal.arm import PLAIN, Arm
 from traces.journal.exchange import PATHS, TurnId
@@ -66,14 +67,12 @@ def run_gate(
     run cannot be carried out, Interrupted where the user ends it; what was captured until then is
     kept.
     """
-    started = datetime.now(UTC)
+    started = utc()
     notes: list[str] = []
     begun: RunFolder | None = None
     if resume is not None:
         begun = RunFolder.existing(Path(config.run.output), resume)
-        ended = stored_outcome(config, begun)
-        if ended is not None:
-            reporter.note(f"run {ended.run} has ended; its report is written again from the store")
+        if (ended := _ended(config, begun, reporter)) is not None:
             return ended
         notes = changes_since(begun, config)
     start = prepare(config)
@@ -83,7 +82,18 @@ def run_gate(
     for note in (*notes, *start_notes(config, start)):
         reporter.note(note)
     with resumable(folder):
-        return _run(_Begun(config, start, folder, started, tuple(notes), options or {}), reporter)
+        # Another process may have ended it since, and given up its lock.
+        ended = _ended(config, begun, reporter) if begun is not None else None
+        begin = _Begun(config, start, folder, started, tuple(notes), options or {})
+        return ended or _run(begin, reporter)
+
+
+def _ended(config: Config, begun: RunFolder, reporter: Reporter) -> GateOutcome | None:
+    """The outcome of a run that has ended, its report written again; None of one that has not."""
+    ended = stored_outcome(config, begun)
+    if ended is not None:
+        reporter.note(f"run {ended.run} has ended; its report is written again from the store")
+    return ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +170,7 @@ def _run(begun: _Begun, reporter: Reporter) -> GateOutcome:
     index = read_index(folder, facts.arms)
     facts = replace(facts, notes=(*facts.notes, *collector.notes))
     facts = with_evidence(facts, index.samples, index.losses, index.strays, asked.swaps)
-    time = begun.started, datetime.now(UTC)
+    time = begun.started, utc()
     with closing(Spool()) as spool, closing(index):
         sessions = FiledSessions(index, asked.answers, facts, spool)
         return conclude(sessions, facts, config, folder, time, reporter)

@@ -1,12 +1,14 @@
-"""Runs that are killed, and journals with flipped bytes: nothing is lost, doubled or judged anew.
+"""Runs that are killed or disturbed, damaged files: nothing is lost, doubled or judged otherwise.
 
-    python -m evidence.attacks.chaos --kills 60 --flips 200
+    python -m evidence.attacks.chaos --kills 60 --flips 200 --disturbed 5 --cuts 60 --pairs 10
 
 A gate over the stand-in servers of the tests (a sound candidate, and one that tears call arguments)
 is ended by ``kill -9`` at random moments and at named points, up to three times, and resumed. Then
 every turn must be in the journals once, and verdict and rows be those of a run nobody disturbed.
-Flipped bytes must be named with file and byte, or cost a turn that is named, or change nothing.
-Ends with 1 where one of these does not hold.
+The same after each disturbance of `bad_machines`, which must end in a verdict or in an error with
+its fix; of two gates at once; and of a store that is cut off. Flipped bytes of a journal must be
+named with file and byte, or cost a turn that is named, or change nothing. Ends with 1 where one of
+these does not hold.
 """
 
 import argparse
@@ -14,48 +16,25 @@ import random
 import shutil
 import sys
 import tempfile
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
 from pathlib import Path
 
+from evidence.attacks.bad_machines import NAMES, disturbed_run
+from evidence.attacks.commands import prepared, whole_run
+from evidence.attacks.cut_stores import STORE, cut_store, lengths
 from evidence.attacks.flipped_bytes import FATES, flip_and_judge
-from evidence.attacks.killed_runs import POINTS, Killed, Servers, killed_run, undisturbed
+from evidence.attacks.killed_runs import POINTS, Killed, killed_run, undisturbed
+from evidence.attacks.served_pair import servers
+from evidence.attacks.side_by_side import one_run, one_store
+from evidence.attacks.snapshot import Undisturbed
 from evidence.markdown import table
-from tests.support.paper.gate import K
-from tests.support.paper.model import HashedVocabulary
-from tests.support.paper.server import Faults, PaperServer, served
-from tests.support.paper.spoiled import torn_arguments
+
+ENDINGS = {2: "error with its fix", 130: "interrupted", 141: "reader gone", None: "hung"}
+"""Exit code -> how a disturbed run ended; every other code must be that of its verdict."""
 
 PHASES = ("before the first turn", "candidate's turns", "baseline's turns", "judging and storing")
-
-
-def _serve(torn: bool, said: Connection) -> None:
-    """In a process of its own: both servers, until it is ended."""
-    words = HashedVocabulary()
-    faults = Faults(drafts=K, spoil=torn_arguments) if torn else Faults(drafts=K)
-    pair = PaperServer(words), PaperServer(words, faults)
-    with served(*pair):
-        said.send((pair[0].url, pair[1].url))
-        time.sleep(1e9)
-
-
-@contextmanager
-def servers(torn: bool) -> Iterator[Servers]:
-    """The URLs of a baseline and a candidate that run meanwhile."""
-    context = get_context("fork")
-    here, there = context.Pipe()
-    process = context.Process(target=_serve, args=(torn, there), daemon=True)
-    process.start()
-    try:
-        yield Servers(*here.recv())
-    finally:
-        process.kill()
-        process.join()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,24 +89,86 @@ def flip_bytes(flips: int, home: Path, chance: random.Random) -> Sums:
     return Sums(fates, wrong)
 
 
+def disturb_runs(each: int, home: Path, chance: random.Random) -> Sums:
+    """Every disturbance so many times: how the run ended, and what it was when it had gone on."""
+    counts: Counter[str] = Counter()
+    wrong: list[str] = []
+    with servers(torn=True) as pair:
+        whole = _whole(prepared(home / "undisturbed", pair))
+        for number in range(each):
+            for place, name in enumerate(NAMES):
+                folder = home / f"disturbed-{number}-{place}"
+                found = disturbed_run(folder, pair, whole, name, chance)
+                counts[f"{name}: {ENDINGS.get(found.code, 'verdict')}"] += 1
+                wrong += [f"{name}, {number}: {what}" for what in found.wrong]
+                shutil.rmtree(folder)
+                _say(f"{number + 1} of {each}, {name}, {len(wrong)} wrong")
+    return Sums(counts, wrong)
+
+
+def cut_stores(cuts: int, home: Path, chance: random.Random) -> Sums:
+    """A store cut at so many lengths."""
+    counts: Counter[str] = Counter()
+    wrong: list[str] = []
+    with servers(torn=True) as pair:
+        whole = _whole(prepared(home / "stored", pair))
+        size = (home / "stored" / STORE).stat().st_size
+        for length in lengths(size, cuts, chance):
+            found = cut_store(whole, home / "cut", length)
+            counts["lengths"] += 1
+            counts["questions refused"] += found.refused
+            counts["questions answered as before"] += found.answered
+            wrong += found.wrong
+            _say(f"{counts['lengths']} of {cuts} cuts, {len(wrong)} wrong")
+    return Sums(counts, wrong)
+
+
+def run_pairs(pairs: int, home: Path, chance: random.Random) -> Sums:
+    """So many times two gates at once, on one store and on one run."""
+    counts: Counter[str] = Counter()
+    wrong: list[str] = []
+    with servers(torn=True) as pair:
+        whole = _whole(prepared(home / "alone", pair))
+        for number in range(pairs):
+            for name, attempt in (("one store", one_store), ("one run", one_run)):
+                folder = home / f"{name}-{number}"
+                folder.mkdir()
+                counts[name] += 1
+                wrong += [f"{name}: {what}" for what in attempt(folder, pair, whole, chance)]
+                shutil.rmtree(folder)
+            _say(f"{number + 1} of {pairs} pairs, {len(wrong)} wrong")
+    return Sums(counts, wrong)
+
+
+def _whole(home: Path) -> Undisturbed:
+    whole, ended = whole_run(home)
+    if whole is None:
+        raise RuntimeError(f"the undisturbed run ended with {ended.code}: {ended.err}")
+    return whole
+
+
 def _say(text: str) -> None:
     print(f"\r{text}   ", end="", file=sys.stderr, flush=True)
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Kill, flip, and print two tables."""
+    """Kill, flip, disturb, cut, and print a table of each."""
     parser = argparse.ArgumentParser(prog="python -m evidence.attacks.chaos", description=__doc__)
     parser.add_argument("--kills", type=int, default=60, help="runs that are killed")
     parser.add_argument("--flips", type=int, default=200, help="bytes that are flipped")
+    parser.add_argument("--disturbed", type=int, default=5, help="runs of each disturbance")
+    parser.add_argument("--cuts", type=int, default=60, help="lengths at which a store is cut")
+    parser.add_argument("--pairs", type=int, default=10, help="times two gates run at once")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args(arguments)
     chance = random.Random(given.seed)
     wrong: list[str] = []
     with tempfile.TemporaryDirectory(prefix="chaos-") as folder:
-        for title, names, make, count in _parts(given.kills, given.flips):
+        for title, names, make, count in _parts(given):
             if count:
                 sums = make(count, Path(folder), chance)
-                rows = [(name, sums.counts[name]) for name in names if sums.counts[name]]
+                rows = [(name, sums.counts[name]) for name in names or sorted(sums.counts)]
+                rows = [row for row in rows if row[1]]
                 print(f"\n{table((title, 'times'), rows)}\n")
                 wrong += sums.wrong
     print(f"{len(wrong)} wrong")
@@ -138,12 +179,16 @@ def main(arguments: list[str] | None = None) -> int:
 Make = Callable[[int, Path, random.Random], Sums]
 
 
-def _parts(kills: int, flips: int) -> list[tuple[str, list[str], Make, int]]:
+def _parts(given: argparse.Namespace) -> list[tuple[str, Sequence[str], Make, int]]:
+    """(title, rows of its table in order or none, what makes it, how often)."""
     of_kills = ["runs", "kills", *(f"in: {phase}" for phase in PHASES)]
     of_kills += [*(f"at: {point}" for point in POINTS), "runs that ended first"]
     return [
-        ("killed runs", of_kills, kill_runs, kills),
-        ("flipped bytes", list(FATES), flip_bytes, flips),
+        ("killed runs", of_kills, kill_runs, given.kills),
+        ("flipped bytes", list(FATES), flip_bytes, given.flips),
+        ("disturbed runs", (), disturb_runs, given.disturbed),
+        ("stores cut off", (), cut_stores, given.cuts),
+        ("two gates at once", (), run_pairs, given.pairs),
     ]
 
 

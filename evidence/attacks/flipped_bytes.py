@@ -7,7 +7,7 @@ from typing import Any
 
 from draftgate.run.offline import judge_journals
 from draftgate.run.outcome import GateOutcome
-from evidence.attacks.killed_runs import Undisturbed
+from evidence.attacks.snapshot import Undisturbed
 from traces.errors import DraftgateError
 
 FATES = {

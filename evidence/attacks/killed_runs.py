@@ -5,7 +5,6 @@ import pickle
 import random
 import signal
 import time
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -19,47 +18,13 @@ import traces.journal.frames as frames
 from draftgate.config.config import Config
 from draftgate.progress import SilentReporter
 from draftgate.run.outcome import GateOutcome
-from replay.sending.resume import settles
-from reports.store.store import Store, holds_run
+from evidence.attacks.served_pair import Servers
+from evidence.attacks.snapshot import Undisturbed, differences, snapshot
+from reports.store.store import holds_run
 from tests.support.paper.gate import urls_config
 from tests.support.paper.sessions import write_sessions
-from traces.journal.journal import JournalReader
 
 SESSIONS, TURNS = 6, 2
-
-TABLES = {
-    "sessions": "",
-    "turns": "",
-    "captures": "sent_at, ttft_ms, tpot_ms, duration_ms, max_gap_ms",
-    "tokens": "",
-    "steps": "",
-    "draft_positions": "",
-    "tool_calls": "",
-    "pairs": "",
-    "findings": "case_file",
-    "bounds": "",
-    "controls": "",
-    "acceptance": "",
-}
-"""Tables that must come out the same, and their columns of times and file names."""
-
-
-@dataclass(frozen=True, slots=True)
-class Servers:
-    """URLs of the two paths."""
-
-    baseline: str
-    candidate: str
-
-
-@dataclass(frozen=True, slots=True)
-class Undisturbed:
-    """What a whole run gave: its folder, verdict, rows by table, and the turns in its journals."""
-
-    folder: Path
-    said: Any
-    rows: dict[str, Counter[str]]
-    turns: Counter[tuple[str, ...]]
 
 
 @dataclass(slots=True)
@@ -100,7 +65,7 @@ def killed_run(
             break
         found.killed.append(_phase(folder))
     if not _run(folder, pair, None, _unarmed):
-        _compare(_snapshot(folder), reference, found)
+        found.wrong += differences(_snapshot(folder), reference)
     else:
         found.wrong.append("the resumed run ended by a signal or an error")
     return found
@@ -113,18 +78,6 @@ def _unarmed() -> None:
 def reference_seconds(reference: Undisturbed) -> float:
     """How long the undisturbed run took."""
     return float(reference.said["seconds"])
-
-
-def _compare(again: Undisturbed, reference: Undisturbed, found: Killed) -> None:
-    for name in ("verdict", "codes", "counts"):
-        if again.said[name] != reference.said[name]:
-            found.wrong.append(f"{name}: {again.said[name]} is not {reference.said[name]}"[:500])
-    for name, rows in reference.rows.items():
-        if again.rows[name] != rows:
-            more = list((again.rows[name] - rows).elements())[:1]
-            found.wrong.append(f"rows of {name} differ: {more}"[:500])
-    if again.turns != reference.turns:
-        found.wrong.append(f"turns: {again.turns - reference.turns} too many or lost")
 
 
 def _run(folder: Path, pair: Servers, kill_after: float | None, arm: Callable[[], None]) -> bool:
@@ -157,6 +110,7 @@ def _said(outcome: GateOutcome, began: float) -> dict[str, Any]:
     return {
         "run": outcome.run,
         "folder": outcome.folder,
+        "store": outcome.store,
         # A store holds what the run could have seen as one text.
         "verdict": replace(outcome.verdict, power=("; ".join(outcome.verdict.power),)),
         "codes": dict(outcome.codes),
@@ -166,22 +120,7 @@ def _said(outcome: GateOutcome, began: float) -> dict[str, Any]:
 
 
 def _snapshot(folder: Path) -> Undisturbed:
-    said = pickle.loads((folder / "outcome.pickle").read_bytes())
-    run = said["run"]
-    rows: dict[str, Counter[str]] = {}
-    with Store.open(folder / "store.duckdb") as store:
-        for name, left_out in TABLES.items():
-            columns = ", ".join(filter(None, ("run", left_out)))
-            found = store.rows(f"select * exclude ({columns}) from {name} where run = '{run}'")
-            texts = (str(row).replace(run, "RUN").replace(str(folder), "HOME") for row in found)
-            rows[name] = Counter(texts)
-    turns: Counter[tuple[str, ...]] = Counter()
-    for journal in sorted(said["folder"].glob("*-*-0.jsonl.zst")):
-        if not journal.name.startswith("scores"):
-            for capture in JournalReader(journal):
-                key = capture.key
-                turns[key.path, key.arm, key.session, key.turn] += settles(capture)
-    return Undisturbed(said["folder"], said, rows, turns)
+    return snapshot(folder, pickle.loads((folder / "outcome.pickle").read_bytes()))
 
 
 def _phase(folder: Path) -> int:

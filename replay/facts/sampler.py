@@ -10,7 +10,6 @@ import asyncio
 import contextlib
 import dataclasses
 import math
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
@@ -22,7 +21,8 @@ from prometheus_client.samples import Sample
 from replay.facts.prometheus import parse_metrics, total
 from replay.launch.gpu import GpuReader
 from replay.sending.endpoint import Endpoint
-from traces.errors import ServerError
+from traces.clock import seconds
+from traces.errors import MachineError, ServerError
 from traces.journal.frames import FrameReader, FrameWriter
 from traces.journal.server_sample import ServerSample
 from traces.json_bytes import decode_json, encode_json
@@ -85,7 +85,7 @@ class MetricsSampler:
         self._writer = self._stack.enter_context(FrameWriter(self._file))
         for endpoint in self._endpoints:
             await self._stack.enter_async_context(endpoint)
-        self._part = time.time()
+        self._part = seconds()
         await self._sample()
         self._task = asyncio.create_task(self._loop())
         return self
@@ -113,12 +113,12 @@ class MetricsSampler:
         for endpoint in self._endpoints:
             try:
                 text = await endpoint.get_text("/metrics")
-            except ServerError:
+            except (ServerError, MachineError):
                 text = None
             if text is None:
                 self.missed += 1
                 continue
-            sample = server_sample(self.path, self.arm, endpoint.base_url, time.time(), text)
+            sample = server_sample(self.path, self.arm, endpoint.base_url, seconds(), text)
             sample = dataclasses.replace(sample, part=self._part)
             reading = self._gpu.read() if self._gpu else None
             if reading is not None:

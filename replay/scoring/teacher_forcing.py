@@ -17,6 +17,7 @@ from replay.sending.connection import error_body
 from replay.sending.refusal import message_of
 from traces.journal.score import Score, ScoreRequest
 from traces.limits import PastLimit
+from traces.shortage import raise_shortage
 
 ROUTE = "/v1/completions"
 
@@ -34,6 +35,7 @@ async def teacher_force(plan: ScorerPlan, client: StreamClient, request: ScoreRe
     except PastLimit as limit:
         return Score("unsupported", error=f"{plan.url}: {limit}")
     except (TimeoutError, aiohttp.ClientError, OSError) as problem:
+        raise_shortage(problem)
         return Score("no_answer", error=f"{type(problem).__name__}: {problem}")
     return score_of(request, scanner, plan.width)
 

@@ -16,6 +16,7 @@ from replay.sending.client import StreamClient
 from replay.sending.connection import error_body
 from replay.sending.refusal import message_of
 from traces.served_json import decode_served
+from traces.shortage import raise_shortage
 from traces.wire.reassembly import DONE
 from traces.wire.sse import SseParser
 
@@ -88,6 +89,7 @@ async def stream_tokens(
                     for token in _tokens(choice):
                         yield token
     except (TimeoutError, aiohttp.ClientError, OSError) as problem:
+        raise_shortage(problem)
         raise StreamBroken(f"{type(problem).__name__}: {problem}") from None
     except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as problem:
         raise StreamRefused(f"no stream of tokens with logprobs: {problem!r:.200}") from None

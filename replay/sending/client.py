@@ -15,8 +15,10 @@ from urllib.parse import urlsplit
 import aiohttp
 
 from replay.sending.connection import CONNECT_TIMEOUT_S, Connection
+from traces.clock import seconds
 from traces.json_bytes import encode_json
 from traces.limits import ERROR_CHARACTERS, EVENT_BYTES, TURN_BYTES, PastLimit, mebibytes
+from traces.shortage import raise_shortage
 from traces.wire.capture import LOST, Capture, CaptureKey, Event
 from traces.wire.route import PATHS, Route, is_ended
 
@@ -61,6 +63,7 @@ class StreamClient(Connection):
         route: Route = "chat",
     ) -> Capture:
         """One exchange. Network errors and time-outs do not raise: they are what was captured.
+        Raises MachineError where this machine has no file handle or memory for it.
 
         Its times begin when the connection is there, so that no handshake is in them.
         """
@@ -72,7 +75,7 @@ class StreamClient(Connection):
         headers: dict[str, str] = {}
         error: str | None = None
         ended, waited = "", 0.0
-        sent_at = time.time()
+        sent_at = seconds()
         clock = time.perf_counter
         start = clock()
         try:
@@ -91,6 +94,7 @@ class StreamClient(Connection):
         except PastLimit as limit:
             ended, error = "error", f"broken off: {limit}"
         except (aiohttp.ClientError, OSError) as problem:
+            raise_shortage(problem)
             waited = clock() - start
             ended, error = _ending(problem, waited)
         if is_ended(route, b"".join(read for _, read in reads)):
@@ -115,7 +119,8 @@ class StreamClient(Connection):
         try:
             opening = asyncio.open_connection(url.hostname, port)
             _, writer = await asyncio.wait_for(opening, CONNECT_TIMEOUT_S)
-        except OSError:
+        except OSError as problem:
+            raise_shortage(problem)
             return False
         writer.close()
         return True
@@ -130,8 +135,9 @@ class StreamClient(Connection):
                     seen, last = seen + read.count(b"data:"), (last + read)[-64:]
                     if seen >= events:
                         return b"[DONE]" not in last
-        except (aiohttp.ClientError, TimeoutError, OSError):
-            pass  # the turn that follows shows what is wrong with the server
+        except (aiohttp.ClientError, TimeoutError, OSError) as problem:
+            raise_shortage(problem)
+            # the turn that follows shows what is wrong with the server
         return False
 
     @asynccontextmanager

@@ -11,6 +11,7 @@ from replay.sending.connection import Connection, whole_body
 from traces.errors import ServerError
 from traces.json_bytes import encode_json
 from traces.served_json import decode_served
+from traces.shortage import raise_shortage
 from traces.wire.chunk import Count
 
 ANSWER_TIMEOUT_S = 300.0
@@ -77,6 +78,7 @@ class Endpoint(Connection):
                     )
                 return answer.status, await whole_body(answer, url)
         except (aiohttp.ClientError, OSError, TimeoutError) as problem:
+            raise_shortage(problem)
             text = str(problem) or type(problem).__name__
             raise ServerError(
                 f"{url} cannot be reached: {text}", "check the URL, and that the server is up"

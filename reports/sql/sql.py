@@ -13,6 +13,7 @@ import duckdb
 import pyarrow as pa
 
 from reports.store.connection import connect
+from reports.store.damage import KINDS, damaged, interruptible
 from reports.store.store import MEMORY_LIMIT, WAIT_S, Store
 from traces.errors import StoreError
 
@@ -75,6 +76,15 @@ def ask(
     """
     statement = _the_only_one(sql)
     try:
+        return _answer(store, statement, parameters, limit)
+    except duckdb.Error as error:
+        raise _refused(store, error) from error
+
+
+def _answer(
+    store: Store, statement: duckdb.Statement, parameters: Mapping[str, Any] | None, limit: int
+) -> Answer:
+    with interruptible():
         reader = store.connection.sql(statement, params=parameters or None).to_arrow_reader(10_000)
         schema, batches, kept = reader.schema, [], 0
         for batch in reader:
@@ -83,8 +93,6 @@ def ask(
             if limit and kept > limit:
                 break
         reader.close()
-    except duckdb.Error as error:
-        raise _refused(store, error) from error
     rows = pa.Table.from_batches(batches, schema)
     if limit and rows.num_rows > limit:
         return Answer(rows.slice(0, limit), limit)
@@ -112,6 +120,8 @@ def _the_only_one(sql: str) -> duckdb.Statement:
 
 
 def _refused(store: Store, error: duckdb.Error) -> StoreError:
+    if isinstance(error, KINDS):
+        return damaged(store.path, error)
     text = str(error).strip()
     if isinstance(error, duckdb.CatalogException):
         return StoreError(f"SQL: {text}", "`draftgate sql 'show tables'` lists tables and views")

@@ -7,7 +7,9 @@ from typing import Any
 
 import duckdb
 
+from reports.store.damage import FIX
 from traces.errors import StoreError
+from traces.shortage import raise_shortage
 
 RETRY_EVERY_S = 0.1
 
@@ -34,6 +36,7 @@ def connect(
         try:
             return duckdb.connect(str(path), read_only=read_only, config=dict(settings or {}))
         except duckdb.Error as error:
+            raise_shortage(error)
             if not _is_locked(error):
                 raise _explained(path, error) from error
             if time.monotonic() >= deadline:
@@ -64,7 +67,4 @@ def _explained(path: Path, error: duckdb.Error) -> StoreError:
         return StoreError(f"{path}: is not a DuckDB file", "name the store with --db")
     if isinstance(error, duckdb.PermissionException) or "Permission denied" in text:
         return StoreError(f"{path}: may not be opened ({text})", "check the file's permissions")
-    return StoreError(
-        f"{path}: cannot be opened; the file may be damaged ({text})",
-        "restore it from a copy, or load the journals again into a new file",
-    )
+    return StoreError(f"{path}: cannot be opened; the file may be damaged ({text})", FIX)

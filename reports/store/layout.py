@@ -22,6 +22,7 @@ from reports.schema.statements import (
 )
 from reports.store.view import kept_statements, view_statements
 from traces.errors import StoreError
+from traces.shortage import raise_shortage
 
 State = Literal["current", "empty", "other", "foreign"]
 """What an opened file holds: this layout, no tables, another layout of draftgate's, or tables of
@@ -66,6 +67,7 @@ def make_file(path: Path) -> None:
             with suppress(FileExistsError):
                 os.link(part, path)
     except (duckdb.Error, OSError) as error:
+        raise_shortage(error)
         raise StoreError(
             f"{path}: cannot be made ({error})",
             "check the folder's permissions and free space, or name another file with --db",

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
+from contextlib import suppress
 
 import duckdb
 import pyarrow as pa
@@ -11,6 +12,7 @@ from reports.schema.records import RunTables
 from reports.store.capture_rows import kept_tables
 from reports.store.differences import write_regressions
 from traces.errors import StoreError
+from traces.shortage import raise_shortage
 
 ROW_GROUP = 122_880
 """Rows of a DuckDB row group: handing over as many at a time lets its threads share the work."""
@@ -54,10 +56,11 @@ def load(connection: duckdb.DuckDBPyConnection, tables: RunTables) -> bool:
         connection.execute("commit")
     except duckdb.Error as error:
         _roll_back(connection)
+        raise_shortage(error)
         raise StoreError(
             f"run {run!r} cannot be stored: {error}",
-            "where the disk is full, free some space; the run's journals are kept, and "
-            f"`draftgate gate --resume {run}` stores it",
+            "where the disk is full, free some space; where the store is damaged, move it away; "
+            f"the run's journals are kept, and `draftgate gate --resume {run}` stores it",
         ) from error
     except BaseException:
         _roll_back(connection)
@@ -139,8 +142,7 @@ def _check(connection: duckdb.DuckDBPyConnection, name: str, run: str) -> None:
 
 
 def _roll_back(connection: duckdb.DuckDBPyConnection) -> None:
-    """Undo; a transaction that DuckDB has already ended needs nothing."""
-    try:
+    """Undo; a transaction that DuckDB has already ended, or a file that it has given up, needs
+    nothing."""
+    with suppress(duckdb.Error):
         connection.execute("rollback")
-    except duckdb.TransactionException:
-        return

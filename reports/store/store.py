@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from reports.schema.records import RunTables
 from reports.store.connection import connect
+from reports.store.damage import damaged, reading
 from reports.store.layout import (
     bring_up_to_date,
     has_these_views,
@@ -51,25 +52,24 @@ class Store:
         a missing, corrupt, foreign or locked file, and for one of another layout.
         """
         if _nothing_at(path) and write:
-            make_file(path)
+            with reading(path):
+                make_file(path)
         elif path.exists() and _nothing_at(path):
             raise unknown_run(str(path), "last", (), ())
         connection = connect(path, read_only=not write, wait_s=wait_s)
         try:
-            connection.execute(f"set memory_limit = '{MEMORY_LIMIT}'")
-            if write:
-                bring_up_to_date(connection, path)
-            elif (state := state_of(connection)) == "empty":
-                raise unknown_run(str(path), "last", (), ())
-            else:
-                refuse(state, path)
+            with reading(path):
+                connection.execute(f"set memory_limit = '{MEMORY_LIMIT}'")
+                if write:
+                    bring_up_to_date(connection, path)
+                elif (state := state_of(connection)) == "empty":
+                    raise unknown_run(str(path), "last", (), ())
+                else:
+                    refuse(state, path)
         except duckdb.Error as error:
             connection.close()
-            raise StoreError(
-                f"{path}: cannot be read; the file may be damaged ({error})",
-                "restore it from a copy, or load the journals again into a new file",
-            ) from error
-        except StoreError:
+            raise damaged(path, error) from error
+        except BaseException:
             connection.close()
             raise
         return cls(connection, str(path))
@@ -84,18 +84,23 @@ class Store:
     def load(self, tables: RunTables) -> bool:
         """Write one run, whole or not at all. False where the very same run is already there.
 
-        Raises `StoreError` for rows that contradict each other, and for another run of that name.
+        Raises `StoreError` for rows that contradict each other, for another run of that name, and
+        for a damaged file.
         """
-        return load(self.connection, tables)
+        with reading(self.path):
+            return load(self.connection, tables)
 
     def rows(self, sql: str, parameters: Parameters = ()) -> list[dict[str, Any]]:
         """Rows of one of our own queries as dictionaries; SQL of users goes to `reports.sql.sql`.
 
         Raises `StoreError` where another draftgate made the views and the query needs what they
-        lack.
+        lack, and for a damaged file.
         """
         try:
-            cursor = self.connection.execute(sql, parameters)
+            with reading(self.path):
+                cursor = self.connection.execute(sql, parameters)
+                names = [column[0] for column in cursor.description or ()]
+                return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
         except duckdb.CatalogException as error:
             if has_these_views(self.connection):
                 raise
@@ -104,13 +109,12 @@ class Store:
                 "asks for",
                 f"the next `draftgate gate --db {self.path}` brings them up to date, old runs too",
             ) from error
-        names = [column[0] for column in cursor.description or ()]
-        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
     def arrow(self, sql: str, parameters: Parameters = ()) -> pa.Table:
         """The same as an Arrow table."""
-        with_parameters = self.connection.sql(sql, params=parameters)
-        return with_parameters.to_arrow_table()
+        with reading(self.path):
+            with_parameters = self.connection.sql(sql, params=parameters)
+            return with_parameters.to_arrow_table()
 
     def run_ids(self) -> list[str]:
         """Every run id, newest first."""
@@ -154,7 +158,7 @@ def holds_run(path: Path, run: str) -> bool:
     """
     if _nothing_at(path):
         return False
-    with connect(path, read_only=True, wait_s=WAIT_S) as connection:
+    with connect(path, read_only=True, wait_s=WAIT_S) as connection, reading(path):
         if not holds_runs(connection):
             return False
     with Store.open(path) as store:

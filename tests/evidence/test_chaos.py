@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from evidence.attacks.chaos import servers
 from evidence.attacks.flipped_bytes import flip_and_judge
 from evidence.attacks.killed_runs import POINTS, killed_run, undisturbed
+from evidence.attacks.served_pair import servers
 
 
 def test_a_run_that_is_killed_at_a_named_point_ends_as_one_that_nobody_disturbed(

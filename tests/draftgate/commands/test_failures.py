@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import duckdb
+import pyarrow as pa
 import pytest
 
 from draftgate.cli import main, run
@@ -29,7 +31,14 @@ UNEXPECTED = [
     UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte"),
     ExceptionGroup("many", [ValueError("one")]),
     ImportError("cannot import name 'x'"),
-    MemoryError(),
+]
+
+SHORT = [
+    (MemoryError(), "no more memory", "ulimit -v"),
+    (duckdb.OutOfMemoryException("Out of Memory Error"), "no more memory", "ulimit -v"),
+    (pa.ArrowMemoryError("malloc of size 192 failed"), "no more memory", "ulimit -v"),
+    (ImportError("x.so: failed to map segment from shared object"), "no more memory", "ulimit -v"),
+    (RuntimeError("can't start new thread"), "no more threads", "ulimit -u"),
 ]
 
 
@@ -47,6 +56,22 @@ def test_a_fault_of_draftgate_is_no_fail(
     assert "draftgate itself failed, draftgate/commands/doctor.py, line " in answer["error"]
     assert "DRAFTGATE_TRACEBACK=1" in answer["fix"]
     assert err == f"error: {answer['error']}\nfix: {answer['fix']}\n"
+
+
+@pytest.mark.parametrize(("error", "what", "fix"), SHORT, ids=lambda value: type(value).__name__)
+def test_a_machine_that_has_no_more_is_no_fault_of_draftgate(
+    error: Exception,
+    what: str,
+    fix: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    _raises(monkeypatch, error)
+    assert run(["doctor", "--json"]) == 2
+    answer = json.loads(capsys.readouterr().out)
+    assert what in answer["error"]
+    assert "itself failed" not in answer["error"]
+    assert fix in answer["fix"]
 
 
 def test_the_traceback_is_shown_where_it_is_asked_for(

@@ -12,8 +12,11 @@ from typing import Any
 
 import pytest
 
+import draftgate.run.gate as gate_module
 from draftgate.cli import run
-from tests.support.paper.gate import STAND_IN, K, paper_paths
+from draftgate.progress import SilentReporter
+from draftgate.run.gate import run_gate
+from tests.support.paper.gate import STAND_IN, K, paper_config, paper_paths
 from tests.support.paper.server import Faults
 from tests.support.paper.sessions import write_sessions
 from tests.support.paper.stream import Stream
@@ -181,3 +184,19 @@ def test_ctrl_c_before_a_run_has_begun_is_an_object_too(
     out, err = capsys.readouterr()
     assert json.loads(out) == {"error": "interrupted", "fix": ""}
     assert err.strip() == "interrupted"
+
+
+def test_a_run_that_another_process_ended_meanwhile_shows_its_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is resumed while it goes on, and gets the lock as the other process ends."""
+    write_sessions(tmp_path / "sessions.jsonl", 6, 2)
+    with paper_paths() as servers:
+        config = paper_config(tmp_path, servers)
+        first = run_gate(config, SilentReporter())
+        asked = iter([None])  # it has not ended when it is looked at first
+        real = gate_module.stored_outcome
+        monkeypatch.setattr(gate_module, "stored_outcome", lambda *given: next(asked, real(*given)))
+        second = run_gate(config, SilentReporter(), resume=first.run)
+    assert second.verdict.verdict == first.verdict.verdict
+    assert (second.run, second.codes, second.counts) == (first.run, first.codes, first.counts)

@@ -1,0 +1,92 @@
+"""A store that fails in the middle of a question, and Ctrl-C during one."""
+
+import signal
+import threading
+import time
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from reports.sql.sql import ask, open_sealed
+from reports.store.damage import reading
+from reports.store.store import Store, holds_run
+from tests.support.synthetic_run import synthetic_run
+from traces.errors import MachineError, StoreError
+
+LONG = "select count(*) from range(100000) a, range(1000000) b where (a.range * b.range) % 7 = 3"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "store.duckdb"
+    with Store.open(path, write=True) as store:
+        store.load(synthetic_run("r1", tokens=50))
+    return path
+
+
+@pytest.mark.parametrize("verb", ["own", "sql"])
+def test_ctrl_c_during_a_question_is_a_keyboard_interrupt(file: Path, verb: str) -> None:
+    own = signal.getsignal(signal.SIGINT)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    presses = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
+    try:
+        with open_sealed(file) as store:
+            presses.start()
+            began = time.monotonic()
+            with pytest.raises(KeyboardInterrupt):
+                store.rows(LONG) if verb == "own" else ask(store, LONG)
+            assert time.monotonic() - began < 20
+    finally:
+        presses.cancel()
+        signal.signal(signal.SIGINT, own)
+
+
+def test_a_block_that_is_missing_is_named_by_every_way_to_read(file: Path) -> None:
+    whole = file.read_bytes()
+    said: dict[str, list[StoreError]] = {name: [] for name in WAYS}
+    for eighth in range(2, 8):
+        file.write_bytes(whole[: len(whole) * eighth // 8])
+        for name, way in WAYS.items():
+            try:
+                way(file)
+            except StoreError as error:
+                said[name].append(error)
+    for name, errors in said.items():
+        assert errors, name
+        assert all(str(file) in str(error) for error in errors)
+        assert all("restore it from a copy" in error.fix for error in errors)
+
+
+def _rows(file: Path) -> None:
+    with Store.open(file) as store:
+        for table in ("tokens", "captures", "steps", "runs"):
+            store.rows(f"from {table}")
+
+
+def _arrow(file: Path) -> None:
+    with Store.open(file) as store:
+        for table in ("tokens", "captures", "steps", "runs"):
+            store.arrow(f"from {table}")
+
+
+def _sql(file: Path) -> None:
+    with open_sealed(file) as store:
+        for table in ("tokens", "captures", "steps", "runs"):
+            ask(store, f"from {table}")
+
+
+WAYS = {"rows": _rows, "arrow": _arrow, "sql": _sql, "holds": lambda file: holds_run(file, "r1")}
+
+
+def test_other_errors_pass_and_shortages_are_told_apart(file: Path) -> None:
+    with pytest.raises(duckdb.BinderException), Store.open(file) as store:
+        store.rows("select nothing from runs")
+    with pytest.raises(MachineError, match="no more memory"), reading(file):
+        raise duckdb.OutOfMemoryException("Out of Memory Error: failed to allocate")
+    with pytest.raises(RuntimeError, match="another"), reading(file):
+        raise RuntimeError("another")
+    full = "IO Error: Could not write all bytes: No space left on device"
+    with pytest.raises(StoreError) as caught, reading(file):
+        raise duckdb.IOException(full)
+    assert "free some space" in caught.value.fix
