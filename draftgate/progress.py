@@ -12,6 +12,8 @@ from typing import Protocol
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from draftgate.machine.failure import inert
+
 Advance = Callable[[int], None]
 """Says how many of the step's units are done in all."""
 
@@ -35,7 +37,7 @@ class TerminalReporter:
         self.console = Console(stderr=True)
 
     def note(self, text: str) -> None:
-        self.console.print(text, markup=False, highlight=False)
+        self.console.print(inert(text), markup=False, highlight=False)
 
     @contextmanager
     def step(self, title: str, total: int) -> Iterator[Advance]:
@@ -54,7 +56,7 @@ class PlainReporter:
     """Plain lines: a start, one line every ten seconds, an end."""
 
     def note(self, text: str) -> None:
-        print(text, file=sys.stderr, flush=True)
+        print(inert(text), file=sys.stderr, flush=True)
 
     @contextmanager
     def step(self, title: str, total: int) -> Iterator[Advance]:

@@ -151,6 +151,8 @@ def _comparable(
         evidence.of(path, judged).get(turn)
         for path, judged in (("candidate", MAIN), ("baseline", MAIN), ("baseline", REPEAT))
     ]
+    if None in arms[:2]:  # an answer that was lost: nobody knows which tokens it had
+        return False
     responses = [exchange.response for exchange in arms if exchange is not None]
     ids = {response.token_ids for response in responses}
     if len(ids) != 1 or None in ids or not all(map(_shows_ties, responses)):

@@ -63,6 +63,7 @@ def answer_options(command: Command) -> Command:
 
 def give(answer: "Answer", style: str, output: Path | None) -> int:
     """Write an answer; the notice of a reached limit goes to stderr. Returns the exit code 0."""
+    from reports.inert import visible_json
     from reports.sql.answer import as_csv, as_object, as_table, write_parquet
 
     if style == "parquet":
@@ -77,7 +78,7 @@ def give(answer: "Answer", style: str, output: Path | None) -> int:
     elif style == "csv":
         write_text(as_csv(answer), output)
     elif style == "json":
-        write_text(json.dumps(as_object(answer), ensure_ascii=False) + "\n", output)
+        write_text(visible_json(json.dumps(as_object(answer), ensure_ascii=False)) + "\n", output)
     else:
         raise ConfigError("a table is for the terminal", "choose --format csv, json or parquet")
     if answer.notice:

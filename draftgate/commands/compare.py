@@ -33,7 +33,7 @@ def command(old: str, new: str | None, show_all: bool, as_json: bool, db: Path) 
     if as_json:
         import json
 
-        click.echo(json.dumps(comparison.as_object(), ensure_ascii=False))
+        click.echo(json.dumps(comparison.as_object()))
     else:
         from rich.console import Console
 

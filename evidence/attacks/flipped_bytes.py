@@ -28,13 +28,25 @@ def flip_and_judge(whole: Undisturbed, home: Path, chance: random.Random) -> tup
     data = bytearray(file.read_bytes())
     place = chance.randrange(len(data))
     data[place] ^= chance.randrange(1, 256)
-    where = f"{file.name}, byte {place} of {len(data)}"
-    sound = _judged(whole.folder)
     file.write_bytes(data)
+    return _fate(whole, folder, file.name, f"{file.name}, byte {place} of {len(data)}")
+
+
+def cut_and_judge(whole: Undisturbed, home: Path, name: str, lost: int) -> tuple[str, str]:
+    """(fate, what happened) where a journal lacks so many bytes at its end."""
+    shutil.rmtree(home, ignore_errors=True)
+    folder = shutil.copytree(whole.folder, home / whole.folder.name)
+    data = (folder / name).read_bytes()
+    (folder / name).write_bytes(data[: len(data) - lost])
+    return _fate(whole, folder, name, f"{name}, without its last {lost} bytes")
+
+
+def _fate(whole: Undisturbed, folder: Path, name: str, where: str) -> tuple[str, str]:
+    sound = _judged(whole.folder)
     try:
         outcome = judge_journals(sorted(folder.glob("*-main-0.jsonl.zst")), None)
     except DraftgateError as error:
-        named = file.name in str(error) and "byte" in str(error)
+        named = name in str(error) and "byte" in str(error)
         return ("refused" if named else "silent"), f"{where}: {error}"
     if _shown(outcome) == _shown(sound):
         return "same", where

@@ -25,6 +25,9 @@ from traces.wire.route import PATHS, Route, is_ended
 KEPT_HEADERS = frozenset({"content-type", "date", "retry-after", "server", "x-request-id"})
 """Response headers worth keeping; all others may carry secrets and are dropped."""
 
+HIDDEN = b"[api key]"
+"""Stands for the key where a server repeats it."""
+
 
 class StreamClient(Connection):
     """Sends requests to one server.
@@ -99,6 +102,8 @@ class StreamClient(Connection):
             ended, error = _ending(problem, waited)
         if is_ended(route, b"".join(read for _, read in reads)):
             ended, error = "done", None
+        if status != 200 and self._api_key:
+            reads = _without(self._api_key, reads)
         return Capture(
             key=key,
             request=dict(request),
@@ -195,6 +200,14 @@ class Size:
 
 def _kept(headers: Mapping[str, str]) -> dict[str, str]:
     return {name.lower(): text for name, text in headers.items() if name.lower() in KEPT_HEADERS}
+
+
+def _without(api_key: str, reads: list[tuple[float, bytes]]) -> list[tuple[float, bytes]]:
+    """A refusal without the key, which some servers repeat in it. What came in several reads is one
+    where the key was in it."""
+    body = b"".join(read for _, read in reads)
+    secret = api_key.encode()
+    return [(reads[-1][0], body.replace(secret, HIDDEN))] if secret in body else reads
 
 
 def _event(at_s: float, read: bytes) -> Event:

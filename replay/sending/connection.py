@@ -43,8 +43,8 @@ async def error_body(answer: aiohttp.ClientResponse) -> bytes:
 class Connection:
     """`base_url` is the server's root (``http://127.0.0.1:8000``, a trailing ``/v1`` is dropped).
 
-    `api_key` goes out as a bearer token and is kept nowhere else. `timeout_s` bounds one answer,
-    `headers` go with every request, `traces` see how it is sent.
+    `api_key` goes out as a bearer token, and into no file or message. `timeout_s` bounds one
+    answer, `headers` go with every request, `traces` see how it is sent.
     """
 
     def __init__(
@@ -61,6 +61,7 @@ class Connection:
         self._timeout = aiohttp.ClientTimeout(total=timeout_s, sock_connect=CONNECT_TIMEOUT_S)
         self._headers = dict(headers)
         self._traces = list(traces)
+        self._api_key = api_key
         if api_key:
             self._headers["Authorization"] = f"Bearer {api_key}"
         self._connections = connections

@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 
+from reports.inert import visible_json
 from reports.store.summary import Summary
 
 FORMAT = 1
@@ -27,7 +28,8 @@ def as_object(summary: Summary) -> dict[str, Any]:
 
 def render_json(summary: Summary) -> str:
     """The object as indented text."""
-    return orjson.dumps(as_object(summary), option=orjson.OPT_INDENT_2).decode() + "\n"
+    text = orjson.dumps(as_object(summary), option=orjson.OPT_INDENT_2).decode()
+    return visible_json(text) + "\n"
 
 
 def _row(row: dict[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from reports.inert import one_line
+from reports.inert import for_spreadsheets, one_line, visible_json
 from reports.number import number
 from reports.sql.sql import Answer
 from traces.output import whole_file
@@ -87,16 +87,20 @@ def _blocks(names: list[str], rows: list[list[str]]) -> Table:
 
 
 def as_csv(answer: Answer) -> str:
-    """CSV with a header; absent values are empty, lists and maps are JSON."""
+    """CSV with a header; absent values are empty, lists and maps are JSON. Text can neither act on
+    a terminal nor as a formula of a spreadsheet; `as_object` has it as it is."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(answer.rows.column_names)
+    writer.writerow(map(for_spreadsheets, answer.rows.column_names))
     for row in as_object(answer)["rows"]:
-        writer.writerow(
-            json.dumps(value, ensure_ascii=False) if isinstance(value, (list, dict)) else value
-            for value in row.values()
-        )
+        writer.writerow(map(_csv_cell, row.values()))
     return out.getvalue()
+
+
+def _csv_cell(value: Any) -> Any:
+    if isinstance(value, list | dict):
+        return visible_json(json.dumps(value, ensure_ascii=False))
+    return for_spreadsheets(value) if isinstance(value, str) else value
 
 
 def write_parquet(answer: Answer, file: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evidence.attacks.flipped_bytes import flip_and_judge
+from evidence.attacks.flipped_bytes import cut_and_judge, flip_and_judge
 from evidence.attacks.killed_runs import POINTS, killed_run, undisturbed
 from evidence.attacks.served_pair import servers
 
@@ -38,3 +38,10 @@ def test_a_flipped_byte_is_named_or_costs_a_turn_that_is_named(journals, tmp_pat
     fates = [flip_and_judge(journals, tmp_path / "flipped", chance) for _ in range(12)]
     assert [what for fate, what in fates if fate == "silent"] == []
     assert sum(fate == "refused" for fate, _ in fates) >= 6, "most of a journal is not its tail"
+
+
+def test_a_journal_that_lost_its_end_costs_a_turn_that_is_named(journals, tmp_path: Path) -> None:
+    files = [file.name for file in sorted(journals.folder.glob("*.zst"))]
+    fates = {name: cut_and_judge(journals, tmp_path / "cut", name, 5) for name in files}
+    assert [what for fate, what in fates.values() if fate in ("silent", "refused")] == []
+    assert fates["baseline-main-0.jsonl.zst"][0] == "torn"
