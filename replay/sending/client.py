@@ -104,6 +104,8 @@ class StreamClient(Connection):
             ended, error = "done", None
         if status != 200 and self._api_key:
             reads = _without(self._api_key, reads)
+            hidden = HIDDEN.decode()
+            headers = {k: text.replace(self._api_key, hidden) for k, text in headers.items()}
         return Capture(
             key=key,
             request=dict(request),
