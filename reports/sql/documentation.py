@@ -31,6 +31,9 @@ The descriptions on this page are also in the database: every table, view and co
 (`select table_name, comment from duckdb_tables()`, `select view_name, comment from duckdb_views()`,
 `select column_name, comment from duckdb_columns() where table_name = 'tokens'`).
 
+CSV is for people: text is on one line, its controls are written out, and text that a spreadsheet
+would take for a formula begins with an apostrophe. JSON and Parquet hold it as it was.
+
 A run is stored completely or not at all. Times are UTC. NULL means not measured, never zero.
 Intervals are 95% intervals clustered by session, because the tokens of one session are not
 independent; a single session gives no interval. Intervals, p-values and quantiles are computed
