@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -125,3 +126,17 @@ def test_any_value_anywhere(data: st.DataObject) -> None:
     file = check(put(rows, place, data.draw(st.sampled_from(ODD))))
     if len(rows) > 1 and file.format is not None and file.format != "otel":
         assert file.ledger.rows == len(rows)
+
+
+@pytest.mark.parametrize("depth", [150, 400])
+@pytest.mark.parametrize("key", ["history", "messages", "trajectory", "events", "steps", "content"])
+def test_a_list_nested_deep_in_any_place_is_a_file_of_no_format(
+    tmp_path: Path, key: str, depth: int
+) -> None:
+    """No reader follows it to the end of Python's stack while formats are told apart."""
+    file = tmp_path / "recording.json"
+    file.write_text(f'{{"{key}": [{"[" * depth}{"]" * depth}]}}')
+    (found,) = import_files([file])
+    assert list(found.sessions) == []
+    assert found.reason is not None
+    assert "no reader foresaw" not in found.reason

@@ -22,8 +22,9 @@ from traces.session.session import Session
 
 
 def _is_event(row: Any) -> bool:
+    """Whether it is one, or, as in old histories, a pair of them."""
     if isinstance(row, list):
-        return bool(row) and all(_is_event(event) for event in row)
+        return bool(row) and all(isinstance(event, dict) and _is_event(event) for event in row)
     event = mapping(row)
     acts = "action" in event or "observation" in event
     return acts and ("source" in event or "args" in event or "content" in event)
