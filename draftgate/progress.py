@@ -12,7 +12,7 @@ from typing import Protocol
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from draftgate.machine.failure import inert
+from reports.inert import visible
 
 Advance = Callable[[int], None]
 """Says how many of the step's units are done in all."""
@@ -37,7 +37,7 @@ class TerminalReporter:
         self.console = Console(stderr=True)
 
     def note(self, text: str) -> None:
-        self.console.print(inert(text), markup=False, highlight=False)
+        self.console.print(visible(text), markup=False, highlight=False)
 
     @contextmanager
     def step(self, title: str, total: int) -> Iterator[Advance]:
@@ -56,7 +56,7 @@ class PlainReporter:
     """Plain lines: a start, one line every ten seconds, an end."""
 
     def note(self, text: str) -> None:
-        print(inert(text), file=sys.stderr, flush=True)
+        print(visible(text), file=sys.stderr, flush=True)
 
     @contextmanager
     def step(self, title: str, total: int) -> Iterator[Advance]:

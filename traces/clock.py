@@ -3,7 +3,7 @@
     sent_at = seconds()    # 1764429485.1
 
 Which turns were in flight together, and whether a server's counters fell between two readings, is
-told from these times: with a clock that is set back an hour, turns that ran side by side seem far
+seen from these times: with a clock that is set back an hour, turns that ran side by side seem far
 apart, and a server seems to have restarted.
 """
 

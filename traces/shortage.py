@@ -1,4 +1,4 @@
-"""What this machine, or a limit set for this process, ran out of: told apart from servers' faults.
+"""What this machine, or a limit set for this process, ran out of: kept apart from servers' faults.
 
     error: this process may open no more files (Too many open files)
     fix: raise the limit of open files (`ulimit -n`), or lower `concurrency`

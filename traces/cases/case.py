@@ -37,6 +37,9 @@ class Part(BaseModel):
 TokenId = Annotated[int, Field(ge=0, lt=2**31)]
 Count = Annotated[int, Field(ge=0, lt=2**31)]
 
+Whole = Annotated[int, Field(gt=-(2**53), lt=2**53)]
+"""A count that may be wrong, even negative, and that arithmetic of floats holds exactly."""
+
 
 def _is_log(value: float) -> float:
     """Raises ValueError for a finite number that is the logarithm of no probability; one a little
@@ -118,19 +121,19 @@ class CaseProfileRow(Part):
 
     boundary: str
     context_bucket: str
-    num_drafts: int
-    num_draft_tokens: int
-    accepted_per_pos: list[int]
-    num_accepted_tokens: int
-    visit: int | None = None
+    num_drafts: Whole
+    num_draft_tokens: Whole
+    accepted_per_pos: list[Whole]
+    num_accepted_tokens: Whole
+    visit: Whole | None = None
 
 
 class CaseStep(Part):
     """One engine step: draft tokens, how many were accepted, how many tokens were committed."""
 
-    drafted: int | None = None
-    accepted: int | None = None
-    committed: int | None = None
+    drafted: Whole | None = None
+    accepted: Whole | None = None
+    committed: Whole | None = None
     terminal: bool = False
 
 

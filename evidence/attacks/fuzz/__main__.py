@@ -73,9 +73,11 @@ def _guided(name: str, runs: int, seed: int) -> Found:
             return Found(
                 inputs=0, faults={f"the process ended with {done.returncode}: {last}": b""}
             )
-        told = json.loads(answer.read_text())
-    faults = {kind: base64.b64decode(data) for kind, data in told["faults"].items()}
-    return Found(told["inputs"], told["refused"], faults, Counter(told["times"]))
+        answer_json = json.loads(answer.read_text())
+    faults = {kind: base64.b64decode(data) for kind, data in answer_json["faults"].items()}
+    return Found(
+        answer_json["inputs"], answer_json["refused"], faults, Counter(answer_json["times"])
+    )
 
 
 def _show(name: str, found: Found, keep: Path | None) -> None:

@@ -55,8 +55,8 @@ def main(name: str, runs: int, seed: int, corpus: Path, answer: Path) -> None:
 
 def _write(found: Found, answer: Path) -> None:
     faults = {kind: base64.b64encode(data).decode() for kind, data in found.faults.items()}
-    told = {"inputs": found.inputs, "refused": found.refused, "faults": faults}
-    answer.write_text(json.dumps({**told, "times": dict(found.times)}))
+    numbers = {"inputs": found.inputs, "refused": found.refused, "faults": faults}
+    answer.write_text(json.dumps({**numbers, "times": dict(found.times)}))
 
 
 if __name__ == "__main__":

@@ -80,3 +80,17 @@ def test_a_wrong_type_in_a_request_is_named(field: str, value: Any, place: str) 
     with pytest.raises(InputError) as caught:
         judge_case(case, "x")
     assert f"scenario 'bad': {place}: " in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "field", ["num_drafts", "num_draft_tokens", "num_accepted_tokens", "accepted_per_pos"]
+)
+@pytest.mark.parametrize("count", [2**53, -(2**53), 10**40])
+def test_a_count_that_no_server_can_have_is_named(field: str, count: int) -> None:
+    row = {"boundary": "all", "context_bucket": "0-8k", "num_drafts": 20312}
+    row |= {"num_draft_tokens": 162496, "accepted_per_pos": [8], "num_accepted_tokens": 8}
+    row[field] = [count] if field == "accepted_per_pos" else count
+    scenario = {"name": "x", "expected": {"verdict": "pass"}, "acceptance": {"profile": [row]}}
+    case = {"case": 1, "kind": "acceptance_dead", "scenarios": [scenario]}
+    with pytest.raises(InputError, match=rf"profile\[0\]\.{field}"):
+        parse_case(json.dumps(case), "x.case.json")

@@ -74,7 +74,7 @@ def _sql(file: Path) -> None:
 WAYS = {"rows": _rows, "arrow": _arrow, "sql": _sql, "holds": lambda file: holds_run(file, "r1")}
 
 
-def test_other_errors_pass_and_shortages_are_told_apart(file: Path) -> None:
+def test_other_errors_pass_and_shortages_are_kept_apart(file: Path) -> None:
     with pytest.raises(duckdb.BinderException), Store.open(file) as store:
         store.rows("select nothing from runs")
     with pytest.raises(MachineError, match="no more memory"), reading(file):

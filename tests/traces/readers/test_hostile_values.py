@@ -133,7 +133,7 @@ def test_any_value_anywhere(data: st.DataObject) -> None:
 def test_a_list_nested_deep_in_any_place_is_a_file_of_no_format(
     tmp_path: Path, key: str, depth: int
 ) -> None:
-    """No reader follows it to the end of Python's stack while formats are told apart."""
+    """No reader follows it to the end of Python's stack while formats are compared."""
     file = tmp_path / "recording.json"
     file.write_text(f'{{"{key}": [{"[" * depth}{"]" * depth}]}}')
     (found,) = import_files([file])
