@@ -112,7 +112,8 @@ def _insert(connection: duckdb.DuckDBPyConnection, name: str, table: pa.Table) -
     try:
         connection.execute(f"insert into {name} by name select * from incoming")
     finally:
-        connection.unregister("incoming")
+        with suppress(duckdb.Error):  # after Ctrl-C the transaction takes no more; that is the news
+            connection.unregister("incoming")
 
 
 def _check(connection: duckdb.DuckDBPyConnection, name: str, run: str) -> None:

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from evidence.attacks.bad_machines import DISKS, DISTURBANCES, FILE_SIZE, disturbed_run
+from evidence.attacks.bad_machines import DISKS, DISTURBANCES, disturbed_run
 from evidence.attacks.commands import prepared, whole_run
 from evidence.attacks.cut_stores import STORE, cut_store, lengths
-from evidence.attacks.full_disks import small_disks_can_be_had
 from evidence.attacks.served_pair import Servers, servers
 from evidence.attacks.side_by_side import one_run, one_store
 from evidence.attacks.snapshot import Undisturbed
@@ -39,11 +38,6 @@ def test_a_disturbed_run_goes_on_as_one_that_nobody_disturbed(
     """Where no small disk can be mounted, a limit on the size of files stands for a full one."""
     found = disturbed_run(tmp_path / "run", pair, whole, name, random.Random(name))
     assert found.wrong == ()
-
-
-def test_a_disk_is_full_here_or_a_limit_stands_for_it() -> None:
-    assert FILE_SIZE in DISTURBANCES
-    assert small_disks_can_be_had() in (True, False)
 
 
 def test_a_store_that_was_cut_off_is_named_and_made_again(

@@ -85,3 +85,29 @@ def test_other_errors_pass_and_shortages_are_kept_apart(file: Path) -> None:
     with pytest.raises(StoreError) as caught, reading(file):
         raise duckdb.IOException(full)
     assert "free some space" in caught.value.fix
+
+
+def test_ctrl_c_while_a_run_is_stored_is_one_too(tmp_path: Path) -> None:
+    class Pressed:
+        """Everything works until the rows of a table go in; then the transaction takes no more."""
+
+        def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+            self.real = connection
+
+        def execute(self, sql: str, *given: object) -> object:
+            if sql.startswith("insert into"):
+                raise RuntimeError("Query interrupted")
+            return self.real.execute(sql, *given)
+
+        def register(self, *_: object) -> None:
+            """Nothing is handed over."""
+
+        def unregister(self, *_: object) -> None:
+            raise duckdb.TransactionException("Current transaction is aborted")
+
+    file = tmp_path / "store.duckdb"
+    with Store.open(file, write=True) as store:
+        own = Store(Pressed(store.connection), str(file))  # type: ignore[arg-type]
+        with pytest.raises(KeyboardInterrupt):
+            own.load(synthetic_run("r1", tokens=50))
+        assert store.load(synthetic_run("r1", tokens=50)), "nothing of it was stored"
