@@ -6,20 +6,36 @@ order, or contradicts what was sent before, is kept in words: `Response.protocol
 
 import re
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, TypeVar
 
-from traces.limits import SHOWN_EVENTS
+from msgspec import ValidationError, convert
+
+from traces.limits import SHOWN_EVENTS, PastLimit
+from traces.served_json import decode_served
 from traces.wire.feed import BrokenEvents, refuse_long, short_error
 from traces.wire.response import Chunk, Response, Speculation, ToolCall, Usage
 from traces.wire.route import Route
+from traces.wire.sse import ServerEvent
 
 Kind = Literal["text", "thinking", "call", "other"]
 """What a part of an answer is; of an ``other`` one nothing reaches the text or the calls."""
+
+KEPT_CHARACTERS = 1 << 20
+"""Of a stream's events, for a case file that shows a breach; longer streams are in the journal."""
 
 MOST_KINDS = 64
 """So many kinds of breaches of one stream are kept; there are about thirty."""
 
 _DIGITS = re.compile(r"\d+")
+
+
+class Typed(Protocol):
+    """An event that says what it is."""
+
+    type: str
+
+
+T = TypeVar("T", bound=Typed)
 
 
 @dataclass(slots=True)
@@ -35,7 +51,10 @@ class Block:
 
     @property
     def text(self) -> str:
-        return "".join(self.pieces)
+        """All of it. The pieces are joined once, however often a server has it compared."""
+        if len(self.pieces) > 1:
+            self.pieces[:] = ["".join(self.pieces)]
+        return self.pieces[0] if self.pieces else ""
 
 
 @dataclass(slots=True)
@@ -59,6 +78,31 @@ class Assembly:
     characters: int = 0
     unshown: int = 0
     events: list[dict[str, Any]] = field(default_factory=list)
+    kept: int = 0
+    called: int = 0
+    ids: set[str] = field(default_factory=set)
+
+    def read(self, number: int, event: ServerEvent, kind: type[T]) -> T | None:
+        """The event as `kind`; `None` for what is none, which is noted. Raises no error but
+        PastLimit."""
+        try:
+            value = decode_served(event.data)
+            read = convert(value, kind)
+        except PastLimit as limit:
+            self.broken.note(number, str(limit))
+            return None
+        except ValidationError as error:
+            self.broken.note(number, f"no event of this route: {error}")
+            return None
+        except ValueError as error:
+            self.broken.note(number, f"not a JSON object: {event.data[:80]!r} ({error})")
+            return None
+        self.kept += len(event.data)
+        if self.kept <= KEPT_CHARACTERS:
+            self.events.append(value)
+        if event.type not in (read.type, "message"):
+            self.breach(number, f"named {event.type}, and its data says {read.type}")
+        return read
 
     def breach(self, number: int, what: str) -> None:
         """Event `number` breaks the route's protocol: ``event 4: a delta of no open block``."""
@@ -78,11 +122,13 @@ class Assembly:
 
         Clients tell calls apart by their ids: the openai client raises where two are alike.
         """
-        if block.id and any(block.id == other.id for other in self.blocks):
+        if block.id and block.id in self.ids:
             self.breach(number, "a second block or item under one id")
+        self.ids.add(block.id or "")
         self.blocks.append(block)
         if block.kind == "call":
-            refuse_long(self.characters, len(self.calls))
+            self.called += 1
+            refuse_long(self.characters, self.called)
 
     def add(self, block: Block, piece: str) -> None:
         """More of a block. Raises PastLimit."""
@@ -127,7 +173,7 @@ class Assembly:
             protocol=(*self.breaches, *rest),
             route=route,
             breach_kinds=frozenset(self.kinds),
-            events=tuple(self.events) if self.breaches else (),
+            events=tuple(self.events) if self.breaches and self.kept <= KEPT_CHARACTERS else (),
         )
 
     def _seams(self) -> dict[int, None]:

@@ -21,10 +21,9 @@ over, as the standard asks of clients.
 import json
 from typing import Any
 
-from msgspec import Struct, ValidationError, convert
+from msgspec import Struct
 
 from traces.routes.assembly import Assembly, Block, Kind
-from traces.served_json import decode_served
 from traces.wire.capture import Capture
 from traces.wire.feed import error_body, feed
 from traces.wire.response import Response, Usage
@@ -121,18 +120,9 @@ class _Stream:
         answer = self.answer
         if event.data.startswith("[DONE]"):
             return True  # which a gateway adds
-        try:
-            value = decode_served(event.data)
-            read = convert(value, _Event)
-        except ValidationError as error:
-            answer.broken.note(number, f"no event of this route: {error}")
+        read = answer.read(number, event, _Event)
+        if read is None:
             return False
-        except ValueError as error:
-            answer.broken.note(number, f"not a JSON object: {event.data[:80]!r} ({error})")
-            return False
-        answer.events.append(value)
-        if event.type not in (read.type, "message"):
-            answer.breach(number, f"named {event.type}, and its data says {read.type}")
         if read.type == "ping":
             return False
         answer.arrived(event.at_ms, delta=read.type.startswith("content_block_"))

@@ -20,10 +20,9 @@ events are passed over.
 
 from typing import Any
 
-from msgspec import Struct, ValidationError, convert
+from msgspec import Struct
 
 from traces.routes.assembly import Assembly, Block, Kind
-from traces.served_json import decode_served
 from traces.wire.capture import Capture
 from traces.wire.chunk import read_chunk
 from traces.wire.feed import error_body, feed
@@ -127,6 +126,8 @@ class _Stream:
     def __init__(self) -> None:
         self.answer = Assembly()
         self.items: dict[int, tuple[str, Block]] = {}
+        self.unclosed: set[int] = set()
+        self.following = 0
         self.sequence = 0
         self.started = False
 
@@ -134,16 +135,9 @@ class _Stream:
         answer = self.answer
         if event.data.startswith("[DONE]"):
             return True  # which a gateway adds
-        try:
-            value = decode_served(event.data)
-            read = convert(value, _Event)
-        except ValidationError as error:
-            answer.broken.note(number, f"no event of this route: {error}")
+        read = answer.read(number, event, _Event)
+        if read is None:
             return False
-        except ValueError as error:
-            answer.broken.note(number, f"not a JSON object: {event.data[:80]!r} ({error})")
-            return False
-        answer.events.append(value)
         self._order(number, event, read)
         answer.arrived(event.at_ms, delta=read.type in _DELTAS)
         if read.type == "response.created":
@@ -168,8 +162,6 @@ class _Stream:
 
     def _order(self, number: int, event: ServerEvent, read: _Event) -> None:
         answer = self.answer
-        if event.type not in (read.type, "message"):
-            answer.breach(number, f"named {event.type}, and its data says {read.type}")
         if answer.done:
             answer.breach(number, f"{read.type} behind the end of the response")
         if not self.started and read.type not in ("response.created", "error"):
@@ -189,12 +181,13 @@ class _Stream:
         if item is None:
             self.answer.breach(number, "response.output_item.added without its item")
             return
-        following = max(self.items, default=-1) + 1
-        place = following if read.output_index is None else read.output_index
-        if place != following:
-            self.answer.breach(number, f"item {place} is added, {following} is the next one")
-        if any(block.open for _, block in self.items.values()):
+        place = self.following if read.output_index is None else read.output_index
+        if place != self.following:
+            self.answer.breach(number, f"item {place} is added, {self.following} is the next one")
+        if self.unclosed:
             self.answer.breach(number, f"item {place} is added inside another")
+        self.following = max(self.following, place + 1)
+        self.unclosed.add(place)
         kind = _KINDS.get(item.type, "other")
         if kind == "other":
             self.answer.irregular[f"items of type {item.type[:40]}"] = None
@@ -244,6 +237,7 @@ class _Stream:
         if block is None:
             return
         block.open = False
+        self.unclosed.discard(read.output_index or 0)
         if read.item is None:
             self.answer.breach(number, f"{read.type} without its item")
         if difference := _difference(block, item):
@@ -252,7 +246,7 @@ class _Stream:
     def _end(self, number: int, read: _Event) -> None:
         answer, response = self.answer, read.response or _Response()
         answer.done = True
-        if any(block.open for _, block in self.items.values()):
+        if self.unclosed:
             answer.breach(number, f"{read.type} inside an item")
         if response.error:
             answer.failed({"error": response.error})

@@ -1,6 +1,7 @@
 """Streams of every route: sound ones are read whole, damaged ones are noticed, none raises."""
 
 import json
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,6 +18,7 @@ from tests.support.route_streams import (
     wire,
 )
 from traces.routes.reading import read_capture
+from traces.wire.capture import Capture
 from traces.wire.response import Response
 from traces.wire.route import ROUTES, Route, is_ended
 
@@ -226,3 +228,21 @@ def test_an_error_in_a_stream_is_kept() -> None:
         response = read_capture(captured(route, [body]))  # type: ignore[arg-type]
         assert response.error == {"error": {"type": "internal_error", "message": "boom"}}
         assert not response.done
+
+
+@pytest.mark.parametrize("route", ["messages", "responses"])
+def test_a_stream_of_many_parts_is_read_in_linear_time(route: Route) -> None:
+    """Four times as many take four times as long, where quadratic reading takes sixteen."""
+
+    def spent(parts: int) -> float:
+        capture = captured(
+            route, [wire(events_of(route, [("text", "a"), ("thinking", "b")] * parts))]
+        )
+        return min(timed(capture) for _ in range(3))
+
+    def timed(capture: Capture) -> float:
+        began = time.process_time()
+        read_capture(capture)
+        return time.process_time() - began
+
+    assert spent(8_000) < 8 * spent(2_000)
