@@ -16,6 +16,11 @@ max_sessions = 8      # leave this line and the next one out to replay all of th
 max_turns = 40
 """
 
+WHOLE = """\
+routes = ["messages", "responses", "completions"]
+route_turns = 16
+"""
+
 TEXT = """\
 # Written by `draftgate demo`. Both servers are started here, on the CPU, with a small model that
 # came with draftgate, and an EAGLE 3.1 drafter for it.
@@ -68,7 +73,7 @@ def demo_config(folder: Path, *, whole: bool = False) -> str:
         "drafter": pair / "drafter",
     }
     quoted = {name: json.dumps(str(path), ensure_ascii=False) for name, path in paths.items()}
-    return TEXT.format(limits="" if whole else QUICK, **quoted)
+    return TEXT.format(limits=WHOLE if whole else QUICK, **quoted)
 
 
 def write_demo(folder: Path, *, whole: bool = False) -> Path:

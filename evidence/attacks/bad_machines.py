@@ -196,7 +196,16 @@ def _small_files(chance: random.Random, whole: Undisturbed) -> Before:
 
 
 def _files(limit: int) -> Callable[[random.Random, Undisturbed], Before]:
-    return partial(_limited, resource.RLIMIT_NOFILE, lambda: limit)
+    """So many file handles for the gate: those of the process it is forked from are closed."""
+
+    def arranged(chance: random.Random, whole: Undisturbed) -> Before:
+        def arrange() -> None:
+            os.closerange(3, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+            resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+
+        return arrange
+
+    return arranged
 
 
 STORE = "kept"

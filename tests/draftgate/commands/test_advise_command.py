@@ -34,7 +34,7 @@ def exchange(
     tokens = 1 + sum(a + 1 for a in accepted)
     tpot = step_ms * len(accepted) / max(1, tokens - 1)
     key = {"run": name, "arm": arm, "session": session, "turn": "t0", "attempt": 0}
-    capture = {**key, "status": 200, "ended": "done", "completion_tokens": tokens}
+    capture = {**key, "route": "chat", "status": 200, "ended": "done", "completion_tokens": tokens}
     candidate = {**key, "path": "candidate"}
     steps, positions, at = [], [], 1
     for step, count in enumerate(accepted, 1):

@@ -56,6 +56,8 @@ class Person:
         self, folder: Path, *arguments: str, before: tuple[str, ...] = ()
     ) -> tuple[int, str, str]:
         command = [*before, sys.executable, "-m", "draftgate", *arguments]
+        # Under nohup the tests ignore SIGHUP, and so would their children.
+        heard = signal.signal(signal.SIGHUP, signal.SIG_DFL)
         self.process = subprocess.Popen(
             command,
             cwd=folder,
@@ -64,6 +66,7 @@ class Person:
             stderr=subprocess.PIPE,
             text=True,
         )
+        signal.signal(signal.SIGHUP, heard)
         out, err = self.process.communicate(timeout=120)
         return self.process.returncode, out, err
 

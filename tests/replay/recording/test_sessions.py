@@ -120,6 +120,7 @@ def test_completions_are_kept_and_are_not_replayed_as_chats(tmp_path: Path) -> N
         body = {"model": "m", "prompt": "def f(", "max_tokens": 5, "temperature": 0}
         async with http.post(url + "/v1/completions", json=body) as answer:
             assert answer.status == 200
+            await answer.read()  # a client that goes away before the end leaves no finished turn
 
     (session,) = recorded(tmp_path, traffic)
     (turn,) = session.turns
