@@ -117,6 +117,8 @@ class Pair:
     `compare_text` is false where the two texts may differ by rounding though no tokens show it.
     `cold` is true where the candidate may have found an empty prefix cache: its server restarted.
     `known_breaches` are the kinds of breaches that the baseline's streams of other turns show.
+    `known_equal` is true where neither side carries tokens, and other answers to the same prompt
+    show that both make the same ones.
     """
 
     request: dict[str, Any] | None
@@ -131,6 +133,7 @@ class Pair:
     compare_text: bool = True
     cold: bool = False
     known_breaches: frozenset[str] = frozenset()
+    known_equal: bool = False
 
     @property
     def greedy(self) -> bool:
@@ -230,6 +233,7 @@ def pair_of_responses(
     compare_text: bool = True,
     cold: bool = False,
     known_breaches: frozenset[str] = frozenset(),
+    known_equal: bool = False,
 ) -> Pair:
     """A live pair. `gap_p99_ms` is the baseline's; without it stalls are not judged."""
     stop = candidate.stop_reason
@@ -246,4 +250,5 @@ def pair_of_responses(
         compare_text=compare_text,
         cold=cold,
         known_breaches=known_breaches,
+        known_equal=known_equal,
     )

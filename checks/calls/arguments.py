@@ -17,6 +17,9 @@ from checks.pair import Pair, not_comparable
 from checks.request import tool_schemas
 from traces.wire.response import ToolCall
 
+CUT_UNKNOWN = "arguments are JSON on neither side, and no tokens show where the stream was cut"
+"""Parsers end what is no JSON in one way or another, depending on the cut."""
+
 UNPARSED = "unparsed"
 """In the detail of an ARGS_DIFFER between texts that are JSON on neither side."""
 
@@ -35,8 +38,11 @@ def check_arguments(pair: Pair) -> Iterator[Finding | NotJudged]:
         problem = _problem(candidate.arguments)
         if problem is None and comparable:
             yield from _schema(pair, calls)
-        if comparable and (problem is None or _broken_on_both(pair, calls)):
+        broken = problem is not None and _broken_on_both(pair, calls)
+        if comparable and (problem is None or (broken and pair.equal_tokens)):
             yield from _differ(pair, calls)
+        elif comparable and broken:
+            yield NotJudged(f.ARGS_DIFFER, CUT_UNKNOWN)
         if problem is not None:
             yield from _not_json(pair, calls, problem)
 
@@ -73,8 +79,8 @@ def _excused(pair: Pair, calls: CallPair) -> bool:
     """The baseline has the same flaw, and ended for the same reason.
 
     The same text is the same flaw. So is another text that is no JSON either, where both sides
-    carry equal tokens: the model wrote what cannot be parsed. That the two texts differ is
-    ARGS_DIFFER then.
+    carry equal tokens, or are known to: the model wrote what cannot be parsed. That the two texts
+    differ is ARGS_DIFFER then.
     """
     candidate, baseline = calls
     if baseline is None or pair.baseline.finish_reason != pair.candidate.finish_reason:
@@ -89,7 +95,7 @@ def _broken_on_both(pair: Pair, calls: CallPair) -> bool:
     if baseline is None or pair.baseline.finish_reason != pair.candidate.finish_reason:
         return False
     broken = _problem(candidate.arguments) is not None and _problem(baseline.arguments) is not None
-    return pair.equal_tokens and broken
+    return (pair.equal_tokens or pair.known_equal) and broken
 
 
 def _duplicated(pair: Pair, calls: CallPair) -> Iterator[Finding]:

@@ -99,6 +99,7 @@ def served_pairs(
     for turn, exchange in evidence.of("candidate", arm).items():
         if turn not in baseline:
             continue
+        comparable = _comparable(evidence, arm, turn, hard_bound, known)
         yield LivePair(
             turn,
             arm,
@@ -109,7 +110,8 @@ def served_pairs(
                 gap_p99_ms=known.gap_p99 if arm == PLAIN else None,
                 block_size=known.server.block_size,
                 max_model_len=known.server.max_model_len,
-                compare_text=_comparable(evidence, arm, turn, hard_bound, known),
+                compare_text=comparable,
+                known_equal=comparable,
                 cold=turn in cold,
                 known_breaches=frozenset(k for name, k in known.breaches if name == arm),
             ),

@@ -182,3 +182,27 @@ def test_a_route_that_the_candidate_alone_lacks_fails_the_run(tmp_path: Path) ->
     outcome = gate(tmp_path, Faults(drafts=K, routes=("responses",)))
     assert outcome.verdict.verdict == "fail"
     assert set(outcome.codes) == {"HTTP_STATUS_MISMATCH"}
+
+
+def broken_json(tail: str) -> Callable[[list[Event]], list[Event]]:
+    """A model that writes what is no JSON, and a parser that ends it in a way of its own."""
+
+    def edit(events: list[Event]) -> list[Event]:
+        edited: list[Event] = json.loads(json.dumps(events))
+        deltas = [e for e in edited if "partial_json" in str(e.get("delta"))]
+        for event in deltas[-1:]:
+            event["delta"]["partial_json"] += tail
+        return edited
+
+    return edit
+
+
+@pytest.mark.parametrize(("baseline", "fails"), [("]", False), ("", True)])
+def test_arguments_that_the_model_wrote_wrongly_fail_no_run(
+    tmp_path: Path, baseline: str, fails: bool
+) -> None:
+    """Where the stream is cut decides how a parser ends such arguments. Where the baseline's are
+    JSON, the candidate's must be."""
+    candidate = Faults(drafts=K, rewire=on("messages", broken_json('":]')))
+    outcome = gate(tmp_path, candidate, Faults(rewire=on("messages", broken_json(baseline))))
+    assert (outcome.verdict.verdict == "fail") is fails
