@@ -222,6 +222,9 @@ FILE_SIZE = "limit on the size of files"
 
 NONE: frozenset[int] = frozenset()
 REFUSED = frozenset({CANNOT_RUN})
+ABORTED = frozenset({-signal.SIGABRT})
+"""Arrow's C++ ends the process where it gets no memory in the middle of a hand-over; no Python code
+runs then, as after ``kill -9``, and the run goes on all the same."""
 
 DISTURBANCES = {
     "SIGTERM": Disturbance(frozenset({INTERRUPTED}), _quiet, signal.SIGTERM),
@@ -234,7 +237,7 @@ DISTURBANCES = {
     "stdout and stderr closed": Disturbance(frozenset({PIPE_CLOSED}), partial(_closed, (1, 2))),
     "64 open files": Disturbance(NONE, _files(64)),
     "hardly an open file": Disturbance(REFUSED, _few_files),
-    "little memory": Disturbance(REFUSED, _little_memory),
+    "little memory": Disturbance(REFUSED | ABORTED, _little_memory),
     FILE_SIZE: Disturbance(REFUSED, _small_files),
 }
 
