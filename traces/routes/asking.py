@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from traces.routes import messages, responses
+from traces.routes.responses import SAMPLING
 from traces.wire.route import Route
 
 
@@ -42,28 +43,14 @@ def chat_view(route: Route, body: Mapping[str, Any]) -> dict[str, Any]:
     return dict(body)
 
 
-_COMPLETION_KEYS = (
-    "model",
-    "max_tokens",
-    "temperature",
-    "top_p",
-    "top_k",
-    "min_p",
-    "repetition_penalty",
-    "presence_penalty",
-    "frequency_penalty",
-    "seed",
-    "stop",
-    "cache_salt",
-    "stream",
-    "stream_options",
-)
-
-
 def _completion(chat: Mapping[str, Any], prompt_ids: Sequence[int] | None) -> dict[str, Any]:
     if prompt_ids is None:
         raise ValueError("a completion needs the token ids of its prompt")
     if chat.get("response_format") is not None:
         raise ValueError("an output format is not asked for on this route")
-    kept = {key: chat[key] for key in _COMPLETION_KEYS if chat.get(key) is not None}
+    kept = {
+        key: chat[key]
+        for key in (*SAMPLING, "max_tokens", "stream_options")
+        if chat.get(key) is not None
+    }
     return {**kept, "prompt": list(prompt_ids)}

@@ -5,6 +5,7 @@ order, or contradicts what was sent before, is kept in words: `Response.protocol
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeVar
 
@@ -12,7 +13,8 @@ from msgspec import ValidationError, convert
 
 from traces.limits import SHOWN_EVENTS, PastLimit
 from traces.served_json import decode_served
-from traces.wire.feed import BrokenEvents, refuse_long, short_error
+from traces.wire.capture import Capture
+from traces.wire.feed import BrokenEvents, error_body, feed, refuse_long, short_error
 from traces.wire.response import Chunk, Response, Speculation, ToolCall, Usage
 from traces.wire.route import Route
 from traces.wire.sse import ServerEvent
@@ -40,7 +42,8 @@ T = TypeVar("T", bound=Typed)
 
 @dataclass(slots=True)
 class Block:
-    """One part of an answer; `signed` where the signature of a thought came."""
+    """One part of an answer; `signed` where the signature of a thought came. `without` is what a
+    client takes for the arguments of a call of which no piece came."""
 
     kind: Kind
     id: str | None = None
@@ -48,6 +51,7 @@ class Block:
     pieces: list[str] = field(default_factory=list)
     open: bool = True
     signed: bool = False
+    without: str = ""
 
     @property
     def text(self) -> str:
@@ -187,12 +191,33 @@ class Assembly:
         return seams
 
 
+def assembled(
+    capture: Capture, answer: Assembly, take: Callable[[int, ServerEvent], None]
+) -> Response:
+    """The response that `take` makes of a capture's events, in `answer`. Never raises.
+
+    Behind a ``[DONE]``, which some gateways add on every route, nothing is read.
+    """
+    if capture.status != 200:
+        answer.error = error_body(capture.body)
+        return answer.response(capture.status, capture.route)
+
+    def take_or_end(number: int, event: ServerEvent) -> bool:
+        if event.data.startswith("[DONE]"):
+            return True
+        take(number, event)
+        return False
+
+    feed(capture, answer.broken, take_or_end)
+    return answer.response(capture.status, capture.route)
+
+
 def _call(place: int, block: Block) -> ToolCall:
     return ToolCall(
         index=place,
         id=block.id or None,
         name=block.name or None,
-        arguments=block.text,
+        arguments=block.text if block.pieces else block.without,
         header_complete=bool(block.id and block.name),
         ids=(block.id,) if block.id else (),
     )

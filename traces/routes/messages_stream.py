@@ -23,9 +23,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from traces.routes.assembly import Assembly, Block, Kind
+from traces.routes.assembly import Assembly, Block, Kind, assembled
 from traces.wire.capture import Capture
-from traces.wire.feed import error_body, feed
 from traces.wire.response import Response, Usage
 from traces.wire.sse import ServerEvent
 
@@ -97,13 +96,8 @@ def _fields(kind: Kind, block: _Block) -> tuple[Any, ...]:
 
 def read_messages(capture: Capture) -> Response:
     """The response a capture holds. Never raises (`traces.wire.reassembly.response_of`)."""
-    if capture.status != 200:
-        failed = Assembly(error=error_body(capture.body))
-        return failed.response(capture.status, "messages")
     stream = _Stream()
-    feed(capture, stream.answer.broken, stream.take)
-    stream.ended()
-    return stream.answer.response(capture.status, "messages")
+    return assembled(capture, stream.answer, stream.take)
 
 
 class _Stream:
@@ -116,15 +110,13 @@ class _Stream:
         self.next = 0
         self.prompt: _Usage | None = None
 
-    def take(self, number: int, event: ServerEvent) -> bool:
+    def take(self, number: int, event: ServerEvent) -> None:
         answer = self.answer
-        if event.data.startswith("[DONE]"):
-            return True  # which a gateway adds
         read = answer.read(number, event, _Event)
         if read is None:
-            return False
+            return
         if read.type == "ping":
-            return False
+            return
         answer.arrived(event.at_ms, delta=read.type.startswith("content_block_"))
         if answer.done:
             answer.breach(number, f"{read.type} behind message_stop")
@@ -136,7 +128,6 @@ class _Stream:
                 answer.breach(number, f"{read.type} before message_start")
                 self.started = True
             handler(self, number, read)
-        return False
 
     def begin(self, number: int, read: _Event) -> None:
         if self.started:
@@ -163,7 +154,7 @@ class _Stream:
             self.answer.irregular[f"blocks of type {block.type[:40]}"] = None
         if None in _fields(kind, block):
             self.answer.breach(number, f"a {block.type} block starts without its fields")
-        made = Block(kind, block.id, block.name)
+        made = Block(kind, block.id, block.name, without="{}")
         self.places[index] = made
         self.current, self.next = index, index + 1
         self.answer.open(number, made)
@@ -218,12 +209,6 @@ class _Stream:
 
     def fail(self, number: int, read: _Event) -> None:
         self.answer.failed({"error": read.error})
-
-    def ended(self) -> None:
-        """What only the end shows: a call without any piece has its arguments in its start."""
-        for block in self.answer.calls:
-            if not block.pieces:
-                block.pieces.append("{}")
 
     def _use(self, last: _Usage | None) -> None:
         """Usage as `message_delta` gives it; of the prompt `message_start` may have said it."""

@@ -17,7 +17,7 @@ from typing import Any
 
 from traces.routes.messages import chosen_function
 
-_KEPT = (
+SAMPLING = (
     "model",
     "temperature",
     "top_p",
@@ -31,12 +31,12 @@ _KEPT = (
     "cache_salt",
     "stream",
 )
-"""Fields of the same name and meaning on both routes."""
+"""Fields of the same name and meaning on this route, of completions and of chats."""
 
 
 def asked(chat: Mapping[str, Any]) -> dict[str, Any]:
     """The body. Raises ValueError for an output format that the route has no words for."""
-    body: dict[str, Any] = {key: chat[key] for key in _KEPT if chat.get(key) is not None}
+    body: dict[str, Any] = {key: chat[key] for key in SAMPLING if chat.get(key) is not None}
     body |= {"store": False, "max_output_tokens": chat.get("max_tokens")}
     rest = list(chat.get("messages") or ())
     if rest and rest[0].get("role") == "system":
@@ -99,7 +99,7 @@ def _format(wanted: Mapping[str, Any]) -> dict[str, Any]:
 
 def chat_view(body: Mapping[str, Any]) -> dict[str, Any]:
     """The chat request of a body; usage comes unasked on this route."""
-    view = {key: body[key] for key in _KEPT if body.get(key) is not None}
+    view = {key: body[key] for key in SAMPLING if body.get(key) is not None}
     view["messages"] = list(_chat_messages(body))
     view["stream_options"] = {"include_usage": True}
     if body.get("max_output_tokens") is not None:

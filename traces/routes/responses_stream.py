@@ -22,10 +22,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from traces.routes.assembly import Assembly, Block, Kind
+from traces.routes.assembly import Assembly, Block, Kind, assembled
 from traces.wire.capture import Capture
 from traces.wire.chunk import read_chunk
-from traces.wire.feed import error_body, feed
 from traces.wire.reassembly import speculation_of
 from traces.wire.response import Response, Usage
 from traces.wire.route import RESPONSES_ENDS
@@ -114,12 +113,8 @@ _PASSED = ("response.in_progress", "response.queued", "response.content_part.add
 
 def read_responses(capture: Capture) -> Response:
     """The response a capture holds. Never raises (`traces.wire.reassembly.response_of`)."""
-    if capture.status != 200:
-        failed = Assembly(error=error_body(capture.body))
-        return failed.response(capture.status, "responses")
     stream = _Stream()
-    feed(capture, stream.answer.broken, stream.take)
-    return stream.answer.response(capture.status, "responses")
+    return assembled(capture, stream.answer, stream.take)
 
 
 class _Stream:
@@ -131,13 +126,11 @@ class _Stream:
         self.sequence = 0
         self.started = False
 
-    def take(self, number: int, event: ServerEvent) -> bool:
+    def take(self, number: int, event: ServerEvent) -> None:
         answer = self.answer
-        if event.data.startswith("[DONE]"):
-            return True  # which a gateway adds
         read = answer.read(number, event, _Event)
         if read is None:
-            return False
+            return
         self._order(number, event, read)
         answer.arrived(event.at_ms, delta=read.type in _DELTAS)
         if read.type == "response.created":
@@ -158,7 +151,6 @@ class _Stream:
             answer.failed({"error": read.error or {"message": read.message}})
         elif read.type not in _PASSED:
             answer.irregular[f"events of type {read.type[:60]}"] = None
-        return False
 
     def _order(self, number: int, event: ServerEvent, read: _Event) -> None:
         answer = self.answer
