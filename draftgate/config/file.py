@@ -4,7 +4,8 @@ import difflib
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, get_args
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
@@ -54,28 +55,69 @@ def parse_config(data: dict[str, Any], origin: str) -> Config:
         return Config.model_validate(data)
     except ValidationError as error:
         problems = [_problem(dict(e)) for e in error.errors(include_url=False)]
-        fixes = [fix for _, fix in problems if fix]
+        fixes = [fix for *_, fix in problems if fix]
+        said: dict[str, list[str]] = {}
+        for where, text, _ in problems:
+            said.setdefault(where, []).append(text)
         raise ConfigError(
-            f"{origin}: " + "; ".join(text for text, _ in problems),
+            f"{origin}: " + "; ".join(_in_words(*named) for named in said.items()),
             "; ".join(fixes) or "`draftgate docs configuration` has every key",
         ) from None
 
 
-def _problem(error: dict[str, Any]) -> tuple[str, str]:
-    """(what is wrong, how to fix it) of one pydantic error."""
-    location = [str(part) for part in error["loc"]]
+def _in_words(where: str, texts: list[str]) -> str:
+    """What is wrong with one key; each kind of value that it may have says what it lacks."""
+    text = ", or ".join(dict.fromkeys(texts))
+    return f"{where}: {text}" if where else text
+
+
+def _problem(error: dict[str, Any]) -> tuple[str, str, str]:
+    """(key, what is wrong, how to fix it) of one pydantic error."""
+    location = _key_of([str(part) for part in error["loc"]])
     where = ".".join(location)
     if error["type"] == "model_type":
-        return f"{where}: is no table", f"write it as `[{where}]`, with its keys below"
+        return where, "is no table", f"write it as `[{where}]`, with its keys below"
     if error["type"] != "extra_forbidden":
         cause = error.get("ctx", {}).get("error")
         fix = cause.fix if isinstance(cause, FixableError) else ""
         said = str(error["msg"]).removeprefix("Value error, ")
-        return f"{where}: {said}" if where else said, fix
+        return where, said, fix
     known = list(_names_at(location[:-1]))
     near = difflib.get_close_matches(location[-1], known, n=1, cutoff=0.5)
     fix = f"did you mean `{near[0]}`?" if near else f"known here: {', '.join(sorted(known))}"
-    return f"{where}: unknown key", fix
+    return where, "unknown key", fix
+
+
+def _key_of(location: list[str]) -> list[str]:
+    """The place of an error. Of a key that may have values of several kinds it ends there:
+    ``run.temperature``, not ``run.temperature.constrained-float``."""
+    model: type[BaseModel] = Config
+    for size, part in enumerate(location, 1):
+        if part.isdecimal():
+            continue
+        if part not in model.model_fields:
+            break
+        kinds = [k for k in _kinds(model, part) if k is not NoneType]
+        inside = _table(model, part)
+        if inside is None:
+            return location[:size] if len(kinds) > 1 else location
+        model = inside
+    return location
+
+
+def _kinds(model: type[BaseModel], key: str) -> tuple[Any, ...]:
+    """The kinds of values that a key may have."""
+    annotation = model.model_fields[key].annotation
+    several = get_origin(annotation) in (Union, UnionType)
+    return get_args(annotation) if several else (annotation,)
+
+
+def _table(model: type[BaseModel], key: str) -> type[BaseModel] | None:
+    """The table that a key holds, or holds a list of."""
+    annotation = model.model_fields[key].annotation
+    kinds = (annotation, *get_args(annotation))
+    found = (k for k in kinds if isinstance(k, type) and issubclass(k, BaseModel))
+    return next(found, None)
 
 
 def _names_at(location: list[str]) -> Iterator[str]:
@@ -84,10 +126,8 @@ def _names_at(location: list[str]) -> Iterator[str]:
     for part in location:
         if part.isdecimal():
             continue
-        annotation = model.model_fields[part].annotation if part in model.model_fields else None
-        kinds = (annotation, *get_args(annotation))
-        found = [k for k in kinds if isinstance(k, type) and issubclass(k, BaseModel)]
-        if not found:
+        inside = _table(model, part) if part in model.model_fields else None
+        if inside is None:
             return
-        model = found[0]
+        model = inside
     yield from model.model_fields

@@ -68,6 +68,16 @@ def test_overrides_win(tmp_path: Path) -> None:
             "no `speculative_config`",
             "num_speculative_tokens",
         ),
+        (
+            GOOD.replace("[run]", '[run]\nroutes = ["message"]'),
+            "run.routes: Input should be 'recorded' or 'none', or Input should be 'messages'",
+            "",
+        ),
+        (
+            GOOD.replace("[run]", '[run]\ntemperature = "cold"'),
+            "run.temperature: Input should be a valid number",
+            "",
+        ),
         (GOOD + ARM.replace("share", "shares"), "arms.0.shares: unknown key", "`share`"),
         (GOOD + ARM.replace("c9", "aa"), "an arm of the gate itself is called aa", ""),
         (GOOD + ARM.replace("c9", "c9-aa"), "an arm of the gate itself is called c9-aa", ""),
